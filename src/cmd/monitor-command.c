@@ -167,7 +167,7 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 			const struct program *program, struct session_totals *totals)
 {
 	const struct watch *watch = monitor_watch(monitoring->report.monitor);
-	uint64_t gaps = outcome->counts.gaps, lost = outcome->counts.lost;
+	uint64_t unknown = outcome->counts.gaps + outcome->counts.unread, lost = outcome->counts.lost;
 
 	*totals = (struct session_totals){
 		.events = atomic_load(&watch->elements) + outcome->beside.events,
@@ -178,9 +178,10 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 		.why = outcome->why,
 		.sensors = {
 			.events = atomic_load(&watch->elements),
-			.lost = lost > gaps ? lost - gaps : 0,
+			.lost = lost > unknown ? lost - unknown : 0,
 			.late = outcome->counts.late,
-			.gaps = gaps,
+			.gaps = outcome->counts.gaps,
+			.unread = outcome->counts.unread,
 			.unfinished = outcome->counts.unfinished,
 			.processes = outcome->counts.processes,
 			.out_of_scope = outcome->counts.out_of_scope,

@@ -49,6 +49,7 @@ enum option_id {
 	OPTION_SCOPE,
 	OPTION_SENSORS,
 	OPTION_SENSORS_ALWAYS,
+	OPTION_SENSORS_QUOTA,
 	OPTION_SOCKET,
 	OPTION_UNIT,
 	OPTION_UNITS_MAX,
@@ -135,6 +136,10 @@ static const struct cli_option rows[OPTION_COUNT] = {
 				    .more = "'asterism sensors --dump' shows the last events that their rings hold, "
 					    "also of "
 					    "applications that have ended." },
+	[OPTION_SENSORS_QUOTA] = { "sensors-quota", 0, CLI_SIZE, "SIZE", NULL,
+				   "with --sensors: memory for the sensors of each user (default: 64M, which is 31 "
+				   "processes with rings of the usual size; for root 256M, 124 processes)",
+				   .most = UINT64_C(1) << 40 },
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
 			    "where 'asterism ctl' finds it (default: " SOCKET_DEFAULT ")",
 			    .complete = CLI_COMPLETE_FILE },
@@ -196,13 +201,14 @@ static const struct cli_command itself = {
 		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
 		"to standard error.\n\n"
 		"It needs root, or CAP_BPF and CAP_PERFMON.",
-	.options = { OPTION_RULES,        OPTION_SOCKET,         OPTION_GROUP,          OPTION_OUTPUT,
-		     OPTION_MODE,         OPTION_METRICS,        OPTION_ALLOW_ACTIONS,  OPTION_POLICY,
-		     OPTION_PID,          OPTION_SCOPE,          OPTION_SENSORS,        OPTION_SENSORS_ALWAYS,
-		     OPTION_CGROUP,       OPTION_CONTAINER,      OPTION_UNIT,           OPTION_COMM,
-		     OPTION_RECORDINGS,   OPTION_RECORDINGS_MAX, OPTION_CLIENTS_RECORD, OPTION_USER,
-		     OPTION_MIN_SEVERITY, OPTION_RATE,           OPTION_UNITS_MAX,      OPTION_MEMORY_MAX,
-		     OPTION_CPU_MAX,      OPTION_MEASURE,        OPTION_HELP,           OPTION_VERSION },
+	.options = { OPTION_RULES,         OPTION_SOCKET,       OPTION_GROUP,          OPTION_OUTPUT,
+		     OPTION_MODE,          OPTION_METRICS,      OPTION_ALLOW_ACTIONS,  OPTION_POLICY,
+		     OPTION_PID,           OPTION_SCOPE,        OPTION_SENSORS,        OPTION_SENSORS_ALWAYS,
+		     OPTION_SENSORS_QUOTA, OPTION_CGROUP,       OPTION_CONTAINER,      OPTION_UNIT,
+		     OPTION_COMM,          OPTION_RECORDINGS,   OPTION_RECORDINGS_MAX, OPTION_CLIENTS_RECORD,
+		     OPTION_USER,          OPTION_MIN_SEVERITY, OPTION_RATE,           OPTION_UNITS_MAX,
+		     OPTION_MEMORY_MAX,    OPTION_CPU_MAX,      OPTION_MEASURE,        OPTION_HELP,
+		     OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &signals, &statuses, &files, NULL },
 };
 
@@ -284,6 +290,7 @@ static void take(const struct cli_arguments *arguments, struct options *options)
 		.recordings_max_bytes = number_of(arguments, OPTION_RECORDINGS_MAX, RECORDINGS_DEFAULT),
 		.clients_record = cli_has(arguments, OPTION_CLIENTS_RECORD),
 		.sensors = cli_has(arguments, OPTION_SENSORS) || cli_has(arguments, OPTION_SENSORS_ALWAYS),
+		.sensors_quota_bytes = number_of(arguments, OPTION_SENSORS_QUOTA, 0),
 		.always = cli_has(arguments, OPTION_SENSORS_ALWAYS),
 	};
 	const char **lists[FILTERS] = { options->cgroups, options->containers, options->units, options->comms,

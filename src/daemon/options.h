@@ -35,9 +35,10 @@ struct options {
 	bool measure;
 	const char *recordings; /* the folder of traces; NULL: none */
 	uint64_t recordings_max_bytes;
-	bool clients_record; /* members of the group may begin recordings */
-	bool sensors;        /* has a directory of them, */
-	bool always;         /* whose gates are open for good */
+	bool clients_record;          /* members of the group may begin recordings */
+	bool sensors;                 /* has a directory of them, */
+	uint64_t sensors_quota_bytes; /* in which each user may have so much; 0: usual */
+	bool always;                  /* whose gates are open for good */
 };
 
 /* asterismd, for its help, manual page and completion. */

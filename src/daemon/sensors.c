@@ -15,7 +15,9 @@
 
 int sensors_open(const struct options *options, struct sensor_directory **opened)
 {
-	const struct sensor_directory_options sensors = { .group = options->group, .always = options->always };
+	const struct sensor_directory_options sensors = { .group = options->group,
+							  .user_bytes_max = options->sensors_quota_bytes,
+							  .always = options->always };
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = sensor_directory_open(&sensors, diag, opened);
 	const struct asterism_message *message;

@@ -74,6 +74,16 @@ static void settle(struct sensor_directory *directory, struct sensor_known_proce
 		return;
 	process->state = SENSOR_IS_READY;
 	directory->stats.registered++;
+	sensor_left_out_forget(directory, process->told.pid);
+}
+
+/* An application whose wish is refused comes again without one, at once; else it is left out. */
+static int refuse(struct sensor_directory *directory, const struct sensor_client *client, int error, const char *why)
+{
+	const struct sensor_register *wish = &directory->packet.is.registration;
+	bool is_wish = !directory->packet.fd_count && (wish->slots || wish->sub_units || wish->sub_count);
+
+	return is_wish ? sensor_refuse(directory, client, error, why) : sensor_leave_out(directory, client, error, why);
 }
 
 static int do_register(struct sensor_directory *directory, struct sensor_client *client)
@@ -86,10 +96,10 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 	if (packet->length != sizeof packet->is.registration || packet->fd_count > 1)
 		return -EBADMSG;
 	if (!sensor_shape_is_valid(&shape))
-		return sensor_refuse(directory, client, -EINVAL, "no area can have this shape");
+		return refuse(directory, client, -EINVAL, "no area can have this shape");
 	client->process = sensor_process_new(directory, client, sensor_area_bytes(&shape), &why);
 	if (!client->process)
-		return sensor_refuse(directory, client, -EDQUOT, why);
+		return refuse(directory, client, -EDQUOT, why);
 	client->process->client = client;
 	client->process->shape = shape;
 	client->process->told.slots = shape.slots;
@@ -99,9 +109,9 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 	int result = provide(directory, client->process);
 
 	if (result)
-		return sensor_refuse(directory, client, result,
-				     result == -EBADMSG ? "what was handed over is no sealed area of this shape"
-							: "there is no memory for the area");
+		return refuse(directory, client, result,
+			      result == -EBADMSG ? "what was handed over is no sealed area of this shape"
+						 : "there is no memory for the area");
 	result = send_area(client, is_new);
 	client->process->types_before = is_new ? UINT32_MAX : packet->is.registration.types_before;
 	settle(directory, client->process);

@@ -15,10 +15,11 @@ enum {
 	SENSOR_PROCESSES_MAX = 256,
 	SENSOR_OBSERVERS_MAX = 64,
 	SENSOR_CLIENTS_MAX = SENSOR_PROCESSES_MAX + SENSOR_OBSERVERS_MAX,
-	SENSOR_USER_CLIENTS_MAX = 80, /* of a user but root */
+	SENSOR_USER_CLIENTS_MORE = 16, /* of a user but root, than it may have processes */
 	SENSOR_USER_OBSERVERS_MAX = 8,
 	SENSOR_ROOT_CLIENTS = 16, /* of the clients, as of the observers: those that nobody else gets */
 	SENSOR_ENDED_MAX = 32,    /* of the processes, those that are kept */
+	SENSOR_LEFT_OUT_MAX = 256,
 	SENSOR_PATTERNS_MAX = 32, /* of an observer */
 	SENSOR_PATTERN_BYTES = SENSOR_PATH_BYTES + SENSOR_NAME_BYTES,
 	SENSOR_TYPES_A_TIME = 64,
@@ -53,6 +54,12 @@ struct sensor_known_process {
 	struct sensor_client *client;
 };
 
+/* One that was refused. */
+struct sensor_left_out {
+	struct sensor_process told; /* number: in the order of refusals; 0: it is none any more */
+	const char *why;
+};
+
 /* How far an observer is with a process. */
 struct sensor_progress {
 	uint16_t types; /* told */
@@ -77,6 +84,7 @@ struct sensor_client {
 	struct sensor_progress *progress; /* of an observer; NULL: it is none */
 	struct sensor_pattern *patterns;
 	uint32_t pattern_count, ends_owed;
+	uint64_t left_out_told; /* number of the last one */
 };
 
 /* Whose packet is being looked at. */
@@ -113,6 +121,8 @@ struct sensor_directory {
 	struct sensor_clock *clock;
 	uint64_t last_number;
 	struct sensor_known_process processes[SENSOR_PROCESSES_MAX];
+	struct sensor_left_out left_out[SENSOR_LEFT_OUT_MAX]; /* the last ones, each at its number */
+	uint64_t last_left_out;
 	struct sensor_client clients[SENSOR_CLIENTS_MAX];
 	struct sensor_packet packet; /* being handled */
 	struct sensor_passers passers;
@@ -152,11 +162,26 @@ void sensor_tell_refusal(const struct sensor_client *client, int error, const ch
 /* The same, and counts it. Returns error: the client is to be sent away. */
 int sensor_refuse(struct sensor_directory *directory, const struct sensor_client *client, int error, const char *why);
 
+/* The same to an application, of which readers hear that nothing of it will be read. why is kept. */
+int sensor_leave_out(struct sensor_directory *directory, const struct sensor_client *client, int error,
+		     const char *why);
+void sensor_left_out_note(struct sensor_directory *directory, const struct sensor_client *client, const char *why);
+
+/* The process is not left out any more; those that are gone: new readers need not hear of them. */
+void sensor_left_out_forget(struct sensor_directory *directory, uint32_t pid);
+void sensor_left_out_forget_gone(struct sensor_directory *directory);
+
 /* processes.c: the table of processes */
 
 /* A place, with room for bytes of its user; those that have ended give way. NULL: none; *why says it. */
 struct sensor_known_process *sensor_process_new(struct sensor_directory *directory, const struct sensor_client *client,
 						uint64_t bytes, const char **why);
+
+/* How many a user may have. */
+uint32_t sensor_process_max(const struct sensor_directory *directory, uint32_t uid);
+
+/* Who told->pid is, as far as /proc tells. */
+void sensor_process_describe(struct sensor_process *told);
 void sensor_process_end(struct sensor_directory *directory, struct sensor_known_process *process);
 void sensor_process_free(struct sensor_directory *directory, struct sensor_known_process *process);
 

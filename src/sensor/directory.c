@@ -57,7 +57,7 @@ static bool is_member(const struct sensor_directory *directory, int fd, gid_t fi
 static struct sensor_client *find_room(struct sensor_directory *directory, uint32_t uid)
 {
 	struct sensor_client *room = NULL;
-	uint32_t free_count = 0, own = 0;
+	uint32_t free_count = 0, own = 0, most = sensor_process_max(directory, uid) + SENSOR_USER_CLIENTS_MORE;
 
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++) {
 		struct sensor_client *client = &directory->clients[i];
@@ -67,7 +67,7 @@ static struct sensor_client *find_room(struct sensor_directory *directory, uint3
 		if (client->fd < 0 && !room)
 			room = client;
 	}
-	return uid == 0 || (own < SENSOR_USER_CLIENTS_MAX && free_count > SENSOR_ROOT_CLIENTS) ? room : NULL;
+	return uid == 0 || (own < most && free_count > SENSOR_ROOT_CLIENTS) ? room : NULL;
 }
 
 /* That nobody holds where it takes room from whom has most is no reason for others to wait. */
@@ -80,18 +80,30 @@ static struct sensor_client *make_room(struct sensor_directory *directory, uint3
 	return room;
 }
 
+/* It may be an application's, or a reader's: what it says first tells, if it has come already. */
+static void refuse_connection(struct sensor_directory *directory, const struct sensor_client *client, const char *why)
+{
+	struct sensor_message head = { 0 };
+
+	if (client->pid && (recv(client->fd, &head, sizeof head, MSG_PEEK | MSG_DONTWAIT) < (ssize_t)sizeof head ||
+			    head.kind == SENSOR_REGISTER))
+		sensor_left_out_note(directory, client, why);
+	sensor_refuse(directory, client, -EDQUOT, why);
+}
+
 static void admit(struct sensor_directory *directory, int fd)
 {
 	struct sensor_client *client = NULL;
-	struct ucred peer;
+	struct ucred peer = { 0 };
 	socklen_t bytes = sizeof peer;
 	int send_bytes = SEND_BYTES;
 
 	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
 		client = make_room(directory, peer.uid);
 	if (!client || sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
-		sensor_refuse(directory, &(struct sensor_client){ .fd = fd }, -EDQUOT,
-			      "this user has as many connections as it may, or others have the rest");
+		refuse_connection(directory,
+				  &(struct sensor_client){ .fd = fd, .pid = (uint32_t)peer.pid, .uid = peer.uid },
+				  "this user has as many connections as it may, or others have the rest");
 		close(fd);
 		return;
 	}

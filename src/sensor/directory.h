@@ -23,7 +23,6 @@ struct sensor_directory_options {
 	const char *group;         /* whose members see all; NULL: none */
 	struct sensor_shape shape; /* for who has no wish; 0: a good one */
 	uint64_t user_bytes_max;   /* of the areas of one user; 0: 64 MiB, root 256 MiB */
-	uint32_t user_process_max; /* 0: 64 */
 	uint64_t all_bytes_max;    /* of all users' areas; 0: a quarter of the memory */
 	bool always;               /* all gates are open as flight recorders */
 };

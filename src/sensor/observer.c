@@ -30,6 +30,7 @@ struct sensor_observer {
 	const struct sensor_clock *clock; /* mapped; NULL: not told yet, or it is CLOCK_MONOTONIC */
 	bool wants_areas;
 	char refusal[REFUSAL_BYTES];
+	char left_out[REFUSAL_BYTES];
 	struct sensor_packet packet;
 };
 
@@ -146,17 +147,23 @@ int sensor_observer_fd(const struct sensor_observer *observer)
 }
 
 /* The directory's words are its own: what would disturb a terminal is left out. */
+static void take_words(char words[REFUSAL_BYTES], const char *text)
+{
+	size_t length = 0;
+
+	for (; text && *text && length < REFUSAL_BYTES - 1; text++) {
+		if (*text >= ' ' && *text < 0x7f)
+			words[length++] = *text;
+	}
+	words[length] = 0;
+}
+
 static int take_refusal(struct sensor_observer *observer)
 {
 	const struct sensor_packet *packet = &observer->packet;
 	const char *text = sensor_packet_text(packet, sizeof packet->is.refused);
-	size_t length = 0;
 
-	for (; text && *text && length < sizeof observer->refusal - 1; text++) {
-		if (*text >= ' ' && *text < 0x7f)
-			observer->refusal[length++] = *text;
-	}
-	observer->refusal[length] = 0;
+	take_words(observer->refusal, text);
 	return text && packet->is.refused.error < 0 && packet->is.refused.error > -4096 ? packet->is.refused.error
 											: -EBADMSG;
 }
@@ -217,14 +224,31 @@ static int take_clock(struct sensor_observer *observer)
 		       : -EBADMSG;
 }
 
+static bool has_texts(const struct sensor_process *process)
+{
+	return is_text(process->comm, sizeof process->comm) && is_text(process->path, sizeof process->path);
+}
+
+static int take_left_out(struct sensor_observer *observer, struct sensor_notice *notice)
+{
+	const struct sensor_packet *packet = &observer->packet;
+	const char *text = sensor_packet_text(packet, sizeof packet->is.process);
+
+	if (!text || !has_texts(&packet->is.process))
+		return -EBADMSG;
+	take_words(observer->left_out, text);
+	notice->process = &packet->is.process;
+	notice->text = observer->left_out;
+	return 1;
+}
+
 static int take_process(struct sensor_observer *observer, struct sensor_notice *notice)
 {
 	const struct sensor_packet *packet = &observer->packet;
 	const struct sensor_process *process = &packet->is.process;
 	struct sensor_shape shape = { process->slots, process->sub_units, process->sub_count };
 
-	if (packet->length != sizeof *process || !is_text(process->comm, sizeof process->comm) ||
-	    !is_text(process->path, sizeof process->path) || !sensor_shape_is_valid(&shape) ||
+	if (packet->length != sizeof *process || !has_texts(process) || !sensor_shape_is_valid(&shape) ||
 	    process->clock >= RING_CLOCKS)
 		return -EBADMSG;
 	notice->process = process;
@@ -275,6 +299,8 @@ static int take(struct sensor_observer *observer, struct sensor_notice *notice)
 		return take_process(observer, notice);
 	case SENSOR_TYPE:
 		return take_type(packet, notice);
+	case SENSOR_LEFT_OUT:
+		return take_left_out(observer, notice);
 	case SENSOR_ENDED:
 	case SENSOR_END:
 		notice->number = packet->is.ended.number;

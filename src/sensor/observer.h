@@ -17,13 +17,13 @@ struct sensor_observer;
 
 /* What a directory tells. Only what belongs to its kind is set. */
 struct sensor_notice {
-	enum sensor_kind kind; /* SENSOR_PROCESS, SENSOR_TYPE, SENSOR_ENDED, SENSOR_END */
+	enum sensor_kind kind; /* SENSOR_PROCESS, SENSOR_TYPE, SENSOR_ENDED, SENSOR_END, SENSOR_LEFT_OUT */
 	uint64_t number;       /* of the process; 0 with END */
 	const struct sensor_process *process;
 	struct sensor_mapping *area; /* with PROCESS, if asked for: the taker's, to be freed */
 	int fault;                   /* with PROCESS: why there is no area although one was asked for, or 0 */
 	const struct sensor_type *type;
-	const char *text; /* the type's paragraph */
+	const char *text; /* the type's paragraph; with LEFT_OUT: why */
 };
 
 /* An area, mapped for reading. */

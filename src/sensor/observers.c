@@ -151,6 +151,28 @@ static int tell_of(struct sensor_directory *directory, struct sensor_client *cli
 	return result;
 }
 
+/* Who is refused has no types that a pattern could mean: that it is not read concerns all who may see it. */
+static int tell_left_out(const struct sensor_directory *directory, struct sensor_client *client)
+{
+	uint64_t last = directory->last_left_out, number = client->left_out_told;
+	int result = 0;
+
+	if (last - number > SENSOR_LEFT_OUT_MAX)
+		number = last - SENSOR_LEFT_OUT_MAX;
+	for (; number < last && !result; number += !result) {
+		const struct sensor_left_out *left = &directory->left_out[(number + 1) % SENSOR_LEFT_OUT_MAX];
+		const struct sensor_sending sending = { .message = &left->told,
+							.bytes = sizeof left->told,
+							.text = left->why,
+							.text_bytes = left->why ? strlen(left->why) + 1 : 0 };
+
+		if (left->told.number == number + 1 && (client->sees_all || client->uid == left->told.uid))
+			result = sensor_packet_send(client->fd, &sending);
+	}
+	client->left_out_told = number;
+	return result;
+}
+
 /* What was asked without a wish to follow is answered. */
 static void drop_answered(struct sensor_client *client)
 {
@@ -178,6 +200,8 @@ static int tell(struct sensor_directory *directory, struct sensor_client *client
 		if (state == SENSOR_IS_READY || state == SENSOR_HAS_ENDED)
 			result = tell_of(directory, client, &directory->processes[i]);
 	}
+	if (!result)
+		result = tell_left_out(directory, client);
 	while (!result && client->ends_owed) {
 		result = sensor_packet_send(client->fd, &sending);
 		client->ends_owed -= !result;
@@ -228,6 +252,7 @@ static int become_observer(struct sensor_directory *directory, struct sensor_cli
 	      has_room(directory, client->uid)))
 		return sensor_refuse(directory, client, -EDQUOT,
 				     "this user has as many readers of sensors as it may, or others have the rest");
+	sensor_left_out_forget_gone(directory);
 	client->progress = alloc_zero(SENSOR_PROCESSES_MAX, sizeof *client->progress);
 	client->patterns = alloc_zero(SENSOR_PATTERNS_MAX, sizeof *client->patterns);
 	if (client->progress)

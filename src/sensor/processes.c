@@ -28,11 +28,15 @@ static uint64_t bytes_max(const struct sensor_directory *directory, uint32_t uid
 	return (uint64_t)(uid ? USER_MIB : ROOT_MIB) * MIB;
 }
 
-static uint32_t process_max(const struct sensor_directory *directory, uint32_t uid)
+/* As many as the quota has room for with rings of the usual size; more with smaller ones, up to a number. */
+uint32_t sensor_process_max(const struct sensor_directory *directory, uint32_t uid)
 {
-	if (directory->options.user_process_max)
-		return directory->options.user_process_max;
-	return uid ? USER_PROCESSES : SENSOR_PROCESSES_MAX;
+	const struct sensor_shape usual = { SENSOR_SLOTS, SENSOR_SUB_UNITS, SENSOR_SUB_COUNT };
+	uint64_t fit = bytes_max(directory, uid) / sensor_area_bytes(&usual);
+
+	if (!uid || fit > SENSOR_PROCESSES_MAX)
+		return SENSOR_PROCESSES_MAX;
+	return fit > USER_PROCESSES ? (uint32_t)fit : USER_PROCESSES;
 }
 
 /* What a user's processes, or all (uid UINT32_MAX), take; and the one that ended first. */
@@ -71,8 +75,7 @@ static struct sensor_known_process *find_place(struct sensor_directory *director
 	return NULL;
 }
 
-/* Who it is, as far as /proc tells. */
-static void describe(struct sensor_process *told)
+void sensor_process_describe(struct sensor_process *told)
 {
 	struct proc_stat stat;
 	char path[64], text[4096];
@@ -125,13 +128,13 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 
 	while ((use = use_of(directory, client->uid)).oldest &&
 	       (use.bytes + bytes > bytes_max(directory, client->uid) ||
-		use.count >= process_max(directory, client->uid)))
+		use.count >= sensor_process_max(directory, client->uid)))
 		sensor_process_free(directory, use.oldest);
 	*why = "this user has as many bytes of sensors as it may";
 	if (use.bytes + bytes > bytes_max(directory, client->uid))
 		return NULL;
 	*why = "this user has as many processes with sensors as it may";
-	if (use.count >= process_max(directory, client->uid))
+	if (use.count >= sensor_process_max(directory, client->uid))
 		return NULL;
 	*why = "all users together have as many bytes of sensors as they may";
 	if (!make_room(directory, client, bytes, SENSOR_SHARE_BYTES))
@@ -153,7 +156,7 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 		.gates_fd = -1,
 		.pid_fd = -1,
 	};
-	describe(&process->told);
+	sensor_process_describe(&process->told);
 	process->pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)client->pid, 0);
 	if (process->pid_fd >= 0)
 		sensor_wait_add(directory, process->pid_fd,

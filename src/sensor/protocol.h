@@ -22,8 +22,10 @@
  *	                                  <- CLOCK [fd], once
  *	                                  <- for every process that has a type that the pattern means: PROCESS [fd:
  *area], then a TYPE for each of all its types, in the order of their ids
+ *	                                  <- LEFT_OUT for every process that was refused and is there yet
  *	                                  <- END
- *	                                  <- from then on, with SENSOR_FOLLOW: PROCESS, TYPE, ENDED as it happens
+ *	                                  <- from then on, with SENSOR_FOLLOW: PROCESS, TYPE, ENDED, LEFT_OUT as it
+ *happens
  *
  * An observer may send several; the next is sent when END has come. Nothing is told twice on one socket. Gates of the
  * types that a pattern means are open as long as the socket that sent it. A TYPE is sent before its gate is opened, so
@@ -87,6 +89,7 @@ enum sensor_kind {
 	SENSOR_END,
 	SENSOR_PRESENCE,
 	SENSOR_ALWAYS,
+	SENSOR_LEFT_OUT,
 	SENSOR_KINDS,
 };
 
@@ -176,6 +179,11 @@ struct sensor_process {
 	char comm[SENSOR_COMM_BYTES];
 	char path[SENSOR_PATH_BYTES]; /* of its program; empty: not known */
 };
+
+/*
+ * SENSOR_LEFT_OUT is a struct sensor_process, too, of one that was refused: it has no area, and no types are known.
+ * Behind it why, with its NUL. It is told of whatever the pattern, once.
+ */
 
 /* Behind it the paragraph with its NUL. A type that was not taken is not told of; its id stands in no ring. */
 struct sensor_type {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how who gets nothing hears of it: by a sentence, before the socket is closed. */
+/*
+ * Decides how who gets nothing hears of it: by a sentence, before the socket is closed; and that readers hear of an
+ * application that is not read. It comes again every second: that is not told again.
+ */
 
 #include "sensor/directory-priv.h"
+
+#include "base/proc.h"
 
 #include <string.h>
 
@@ -20,4 +25,54 @@ int sensor_refuse(struct sensor_directory *directory, const struct sensor_client
 	directory->stats.refused++;
 	sensor_tell_refusal(client, error, why);
 	return error;
+}
+
+static bool is_there(const struct sensor_process *told)
+{
+	uint64_t birth;
+
+	return proc_birth((pid_t)told->pid, &birth) == 0 && birth == told->birth_ticks;
+}
+
+void sensor_left_out_note(struct sensor_directory *directory, const struct sensor_client *client, const char *why)
+{
+	struct sensor_left_out left = { .told = { .head = { SENSOR_LEFT_OUT, SENSOR_PROTOCOL_VERSION },
+						  .pid = client->pid,
+						  .uid = client->uid,
+						  .gid = client->gid },
+					.why = why };
+
+	for (size_t i = 0; i < SENSOR_LEFT_OUT_MAX; i++) {
+		const struct sensor_process *told = &directory->left_out[i].told;
+
+		if (told->number && told->pid == client->pid && is_there(told))
+			return;
+	}
+	sensor_process_describe(&left.told);
+	left.told.number = ++directory->last_left_out;
+	directory->left_out[left.told.number % SENSOR_LEFT_OUT_MAX] = left;
+}
+
+int sensor_leave_out(struct sensor_directory *directory, const struct sensor_client *client, int error, const char *why)
+{
+	sensor_left_out_note(directory, client, why);
+	return sensor_refuse(directory, client, error, why);
+}
+
+void sensor_left_out_forget(struct sensor_directory *directory, uint32_t pid)
+{
+	for (size_t i = 0; i < SENSOR_LEFT_OUT_MAX; i++) {
+		if (directory->left_out[i].told.pid == pid)
+			directory->left_out[i].told.number = 0;
+	}
+}
+
+void sensor_left_out_forget_gone(struct sensor_directory *directory)
+{
+	for (size_t i = 0; i < SENSOR_LEFT_OUT_MAX; i++) {
+		struct sensor_process *told = &directory->left_out[i].told;
+
+		if (told->number && !is_there(told))
+			told->number = 0;
+	}
 }

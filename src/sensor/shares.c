@@ -61,6 +61,8 @@ static struct sensor_client *greediest(struct sensor_directory *directory, enum 
 	return found;
 }
 
+static const char most_has_to_go[] = "this user has most, and others had nothing left";
+
 bool sensor_share_make_room(struct sensor_directory *directory, enum sensor_share share, uint32_t uid, uint64_t need)
 {
 	uint64_t most;
@@ -69,7 +71,9 @@ bool sensor_share_make_room(struct sensor_directory *directory, enum sensor_shar
 	if (!client || (uid && most - weight(client, share) < share_of(directory, share, uid) + need))
 		return false;
 	directory->stats.displaced++;
-	sensor_tell_refusal(client, -EDQUOT, "this user has most, and others had nothing left");
+	if (client->process)
+		sensor_left_out_note(directory, client, most_has_to_go);
+	sensor_tell_refusal(client, -EDQUOT, most_has_to_go);
 	directory->send_away(directory, client);
 	return true;
 }

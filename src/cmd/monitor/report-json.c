@@ -184,6 +184,7 @@ void report_end_json(const struct monitor_report *report, const struct monitor_s
 	set(object, "waited_ns", stolen.wait_ns);
 	set(object, "turns", atomic_load(&watch->turns));
 	set(object, "latest_wake_ns", atomic_load(&watch->latest_ns));
+	set(object, "unread_processes", outcome->counts.unread);
 	set(object, "held", outcome->counts.held);
 	set(object, "overruns", monitor_overruns(report->monitor, &is_demoted));
 	set(object, "unevaluated_copies", unevaluated);

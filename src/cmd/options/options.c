@@ -187,6 +187,11 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_QUIET] = { "quiet", 'q', CLI_FLAG, .help = "say nothing but results, warnings and errors" },
+	[OPTION_QUOTA] = { "quota", 0, CLI_SIZE, "SIZE", NULL,
+			   "with --serve: memory for the sensors of each user (default: 64M, which is 31 processes "
+			   "with "
+			   "rings of the usual size; for root 256M, 124 processes)",
+			   .most = UINT64_C(1) << 40 },
 	[OPTION_REDACT] = { "redact", 0, CLI_FLAG, .help = "leave out names of threads, programs and files" },
 	[OPTION_RULE_TEXT] = { "text", 0, CLI_FLAG, .help = "write the text of the rule that PATTERN means" },
 	[OPTION_TESTS] = { "tests", 'k', CLI_TEXT, "PATTERN", NULL,

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ring/order.h"
+#include "sensor/pattern.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,6 +51,16 @@ static int add_process(struct live_sensors *live, const struct sensor_notice *no
 	return 0;
 }
 
+static int add_left_out(struct live_sensors *live, const struct sensor_notice *notice)
+{
+	int result = add_process(live, notice);
+
+	if (result)
+		return result;
+	live->processes[live->process_count - 1].refusal = alloc_text(notice->text);
+	return live->processes[live->process_count - 1].refusal ? 0 : -ENOMEM;
+}
+
 static int add_type(struct live_sensors *live, const struct sensor_notice *notice)
 {
 	const struct event_catalog_access access = { .files = EVENT_FILES_NONE, .is_foreign = true };
@@ -75,7 +86,7 @@ static int add_type(struct live_sensors *live, const struct sensor_notice *notic
 	return type.type ? 0 : -EBADMSG;
 }
 
-static int listen_to(struct sensor_observer *observer, struct live_sensors *live)
+static int listen_to(struct sensor_observer *observer, const char *pattern, struct live_sensors *live)
 {
 	for (;;) {
 		struct sensor_notice notice;
@@ -87,6 +98,9 @@ static int listen_to(struct sensor_observer *observer, struct live_sensors *live
 			return result < 0 ? result : 0;
 		if (notice.kind == SENSOR_PROCESS)
 			result = add_process(live, &notice);
+		else if (notice.kind == SENSOR_LEFT_OUT &&
+			 sensor_pattern_means_program(pattern, notice.process->comm, notice.process->path))
+			result = add_left_out(live, &notice);
 		else if (notice.kind == SENSOR_TYPE)
 			result = add_type(live, &notice);
 		if (result < 0)
@@ -139,7 +153,7 @@ int live_sensors_read(const char *path, const char *pattern, struct asterism_dia
 		return result;
 	result = sensor_observer_ask(observer, pattern, SENSOR_AREAS | SENSOR_ENDED_TOO);
 	if (!result)
-		result = listen_to(observer, live);
+		result = listen_to(observer, pattern, live);
 	if (result)
 		diag_error(diag, NULL, result, "the directory of sensors did not answer as it should: %s",
 			   sensor_observer_reason(observer, result));
@@ -158,8 +172,10 @@ void live_sensors_fini(struct live_sensors *live)
 		event_catalog_free(live->types[i].catalog);
 		alloc_free(live->types[i].text);
 	}
-	for (size_t i = 0; i < live->process_count; i++)
+	for (size_t i = 0; i < live->process_count; i++) {
 		sensor_mapping_free(live->processes[i].area);
+		alloc_free(live->processes[i].refusal);
+	}
 	alloc_free(live->types);
 	alloc_free(live->processes);
 }

@@ -14,6 +14,7 @@ struct live_sensors_process {
 	struct sensor_process told;
 	struct sensor_mapping *area; /* NULL: fault says why */
 	int fault;
+	char *refusal; /* the directory's reason; NULL: it was not refused */
 	uint64_t events, dropped, unfinished;
 	uint64_t events_before; /* when it was looked at first */
 	double rate;            /* events per second between both looks */

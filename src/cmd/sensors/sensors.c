@@ -69,7 +69,9 @@ static void put_process(const struct live_sensors_process *process)
 
 	put_safe(*told->path ? told->path : told->comm);
 	printf("[%u]%s, user %u: ", told->pid, told->is_ended ? " (ended)" : "", told->uid);
-	if (process->fault)
+	if (process->refusal)
+		printf("refused, so nothing of it is read: %s", process->refusal);
+	else if (process->fault)
 		printf("its memory cannot be read (%s)", strerror(-process->fault));
 	else
 		printf("%" PRIu64 " events, %.0f/s", process->events, process->rate);
@@ -129,6 +131,8 @@ static void put_json(const struct live_sensors *live)
 				   (int)process->told.is_ended, "events", (json_int_t)process->events, "rate",
 				   process->rate, "dropped", (json_int_t)process->dropped, "unfinished",
 				   (json_int_t)process->unfinished, "sensors", types);
+		if (process->refusal)
+			json_object_set_new(object, "refused", json_text(process->refusal));
 		if (process->fault)
 			json_object_set_new(object, "unreadable", json_string(strerror(-process->fault)));
 		json_text_put(object);
@@ -183,6 +187,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 {
 	struct sensor_directory_options options = { .path = arguments->options[OPTION_SENSOR_SOCKET].text,
 						    .group = arguments->options[OPTION_GROUP].text,
+						    .user_bytes_max = arguments->options[OPTION_QUOTA].number,
 						    .always = cli_has(arguments, OPTION_ALWAYS) };
 	const volatile sig_atomic_t *stop = signals_take();
 	struct sensor_directory_stats stats;
@@ -219,6 +224,10 @@ static int run(const struct cli_arguments *arguments)
 
 	if (cli_has(arguments, OPTION_ALWAYS) && !serves) {
 		cli_error("--always says how to serve: it goes with --serve");
+		return STATUS_USAGE;
+	}
+	if (cli_has(arguments, OPTION_QUOTA) && !serves) {
+		cli_error("--quota says what users may have: it goes with --serve");
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_DUMP) && serves) {
@@ -259,13 +268,14 @@ const struct cli_command cmd_sensors = {
 		"program's file name, or its path, and NAME may be '*'.\n\n"
 		"With -f json a line with an object for each process: pid, comm, path, uid, ended, events, rate, "
 		"dropped, "
-		"unfinished (and, where its memory cannot be read, why: unreadable) and sensors, objects with sensor, "
+		"unfinished (and, where its memory cannot be read, why: unreadable; where the directory has refused "
+		"it, why: refused) and sensors, objects with sensor, "
 		"doc, readers and fields.\n\n"
 		"With --dump, what the rings of these processes still hold is written in the order of time, as events "
 		"of 'asterism dump' are. While no reader looks, a process writes nothing, unless the directory is one "
 		"that holds all gates open (--always). A note says how many events had been overwritten.\n\n"
 		"Users see their own processes; root and the members of the directory's group see all.",
-	.options = { OPTION_ALWAYS, OPTION_DUMP, OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_SENSOR_SOCKET,
+	.options = { OPTION_ALWAYS, OPTION_DUMP, OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_QUOTA, OPTION_SENSOR_SOCKET,
 		     OPTION_SERVE },
 	.examples = examples,
 	.run = run,

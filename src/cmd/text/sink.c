@@ -282,6 +282,9 @@ static void put_sensors(const struct session_sensors *sensors)
 		cli_warning("the directory of sensors ended %" PRIu64 " time%s: what applications did until the next "
 			    "one served was not seen",
 			    sensors->gaps, sensors->gaps == 1 ? "" : "s");
+	if (sensors->unread)
+		cli_warning("the sensors of %" PRIu64 " process%s were not read: how much is missing is not known",
+			    sensors->unread, sensors->unread == 1 ? "" : "es");
 	if (sensors->late)
 		cli_warning("%" PRIu64 " events came after younger ones had been dealt with: matches may be missing",
 			    sensors->late);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "sensor/pattern.h"
 #include "sensor/directory.h"
 
 #include <errno.h>
@@ -48,6 +49,17 @@ static int ask(struct follow *follow)
 	return next < wants->count ? sensor_observer_ask(follow->observer, wants->items[next].name, flags) : 0;
 }
 
+/* Which types it has nobody knows. */
+static bool is_wanted(const struct follow *follow, const struct sensor_process *process)
+{
+	const struct stream_wants *wants = follow->options.wants;
+
+	for (size_t i = 0; i < wants->count; i++)
+		if (sensor_pattern_means_program(wants->items[i].name, process->comm, process->path))
+			return true;
+	return false;
+}
+
 static int take_notice(struct follow *follow, const struct sensor_notice *notice)
 {
 	const struct follow_options *options = &follow->options;
@@ -60,6 +72,8 @@ static int take_notice(struct follow *follow, const struct sensor_notice *notice
 	case SENSOR_ENDED:
 		options->on_ended(options->context, notice->number);
 		return 0;
+	case SENSOR_LEFT_OUT:
+		return is_wanted(follow, notice->process) ? options->on_left_out(options->context, notice) : 0;
 	case SENSOR_END:
 		follow->is_lost = false;
 		return ask(follow);

@@ -21,6 +21,7 @@ struct follow_options {
 	int (*on_process)(void *context, const struct sensor_notice *notice);
 	int (*on_type)(void *context, const struct sensor_notice *notice);
 	void (*on_ended)(void *context, uint64_t number);
+	int (*on_left_out)(void *context, const struct sensor_notice *notice); /* a process that is refused */
 	void (*on_gone)(void *context); /* the directory: nobody raises anything until there is another; may be NULL */
 	void *context;
 	struct asterism_diag *diag; /* what is told while it goes on */

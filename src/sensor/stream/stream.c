@@ -13,6 +13,7 @@
 #include "sensor/stream/follow.h"
 #include "sensor/stream/pace.h"
 #include "sensor/stream/queue.h"
+#include "sensor/stream/unread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct stream {
 	struct stream_process **processes;
 	size_t process_count, process_capacity;
 	struct stream_counts counts; /* of processes that are gone */
+	struct unread unread;
 	uint64_t next_scope_ns;
 	uint64_t wait_ns; /* to the next turn */
 	int failed;
@@ -106,15 +108,12 @@ static void drop(struct stream *stream, size_t index)
 }
 
 /* The others are read all the same. */
-static void tell_unreadable(struct stream *stream, const struct sensor_notice *notice)
+static int take_unread(void *context, const struct sensor_notice *notice)
 {
-	stream->counts.failed++;
-	diag_add(stream->options.diag, ASTERISM_WARNING, NULL,
-		 notice->fault == -EMFILE || notice->fault == -ENOMEM
-			 ? "raise 'ulimit -n' (descriptors) or 'ulimit -v' (memory), and start again"
-			 : NULL,
-		 "the sensors of process %u (%s) cannot be read: their memory cannot be mapped: %s",
-		 notice->process->pid, notice->process->comm, strerror(-notice->fault));
+	struct stream *stream = context;
+
+	stream->next_scope_ns = 0;
+	return unread_add(&stream->unread, notice);
 }
 
 static int take_process(void *context, const struct sensor_notice *notice)
@@ -128,10 +127,8 @@ static int take_process(void *context, const struct sensor_notice *notice)
 		sensor_mapping_free(notice->area);
 		return 0;
 	}
-	if (!notice->area) {
-		tell_unreadable(stream, notice);
-		return 0;
-	}
+	if (!notice->area)
+		return take_unread(stream, notice);
 	if (stream->process_count == PROCESSES_MAX)
 		result = -E2BIG;
 	else if (alloc_grow(&stream->processes, &stream->process_capacity, stream->process_count,
@@ -173,11 +170,18 @@ static void close_readers(struct stream_process *process)
 /* Whom a session observes is not known when the first are told of, and may change. */
 static int look_at_scope(struct stream *stream, uint64_t now)
 {
+	const struct stream_options *options = &stream->options;
+	const struct unread_scope scope = { options->in_scope, options->context, options->diag };
+	uint64_t unread;
 	int result = 0;
 
 	if (now < stream->next_scope_ns)
 		return 0;
 	stream->next_scope_ns = now + SCOPE_NS;
+	unread = unread_judge(&stream->unread, &scope);
+	if (unread)
+		options->on_lost(options->context, unread);
+	stream->counts.lost += unread;
 	for (size_t i = 0; i < stream->process_count && !result; i++)
 		result = join(stream, stream->processes[i]);
 	return result;
@@ -227,6 +231,7 @@ static int open_stream(struct stream *stream, struct asterism_diag *diag)
 		.on_process = take_process,
 		.on_type = take_type,
 		.on_ended = on_ended,
+		.on_left_out = take_unread,
 		.on_gone = on_gone,
 		.context = stream,
 		.diag = stream->options.diag,
@@ -276,6 +281,7 @@ void stream_free(struct stream *stream)
 	for (size_t i = 0; i < stream->process_count; i++)
 		stream_process_free(stream->processes[i]);
 	alloc_free(stream->processes);
+	unread_fini(&stream->unread);
 	follow_free(stream->follow);
 	merge_fini(&stream->merge);
 	queue_fini(&stream->queue);
@@ -499,6 +505,7 @@ void stream_count(const struct stream *stream, struct stream_counts *counts)
 	counts->events = stream->reading.events;
 	counts->held = stream->reading.held;
 	counts->late = stream->merge.late;
+	counts->unread = stream->unread.told;
 	for (size_t i = 0; i < stream->process_count; i++) {
 		counts->out_of_scope += !stream->processes[i]->is_in;
 		counts->unknown += !stream->processes[i]->is_in && !stream->processes[i]->was_judged;

@@ -38,6 +38,7 @@ struct stream_counts {
 	uint64_t held;       /* how often a writer was not waited for any longer */
 	uint64_t unfinished; /* begun and never committed, by processes that have ended */
 	uint64_t gaps;       /* times without a directory, in which nobody raised anything */
+	uint64_t unread;     /* processes that were refused, or cannot be read; each is one of the lost */
 	uint64_t processes, out_of_scope, failed;
 	uint64_t unknown; /* processes that ended before it was known whether they are in scope */
 };

@@ -162,10 +162,11 @@ void sensing_count(const struct sensing *sensing, struct session_totals *totals)
 	totals->lost += counts.lost + counts.gaps;
 	*sensors = (struct session_sensors){
 		.events = counts.events,
-		.lost = counts.lost,
+		.lost = counts.lost - counts.unread,
 		.late = counts.late,
 		.unfinished = counts.unfinished,
 		.gaps = counts.gaps,
+		.unread = counts.unread,
 		.processes = counts.processes,
 		.out_of_scope = counts.out_of_scope,
 		.unknown = counts.unknown,

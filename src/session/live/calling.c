@@ -90,6 +90,16 @@ static int on_type(void *context, const struct sensor_notice *notice)
 	return 0;
 }
 
+static int on_left_out(void *context, const struct sensor_notice *notice)
+{
+	struct calling *calling = context;
+
+	diag_add(calling->diag, ASTERISM_WARNING, NULL, NULL,
+		 "process %u (%s) raises nothing for rules in the kernel: the directory of sensors refuses it: %s",
+		 notice->process->pid, notice->process->comm, notice->text);
+	return 0;
+}
+
 static void on_ended(void *context, uint64_t number)
 {
 	(void)context;
@@ -113,6 +123,7 @@ int calling_new(const struct session_rules *rules, struct asterism_diag *diag, s
 		.on_process = on_process,
 		.on_type = on_type,
 		.on_ended = on_ended,
+		.on_left_out = on_left_out,
 		.context = calling,
 		.diag = diag,
 	};

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "sensor/stream/unread.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -51,6 +52,7 @@ struct intake {
 	struct follow *follow;
 	struct known *known[PROCESSES_MAX];
 	uint32_t known_count;
+	struct unread unread;
 	uint64_t next_scope_ns;
 	struct intake_counts counts;
 	bool is_ended;
@@ -123,6 +125,14 @@ static void drop(struct intake *intake, struct known *known)
 	alloc_free(known);
 }
 
+static int on_left_out(void *context, const struct sensor_notice *notice)
+{
+	struct intake *intake = context;
+
+	intake->next_scope_ns = 0;
+	return unread_add(&intake->unread, notice);
+}
+
 static int on_process(void *context, const struct sensor_notice *notice)
 {
 	struct intake *intake = context;
@@ -134,12 +144,8 @@ static int on_process(void *context, const struct sensor_notice *notice)
 		sensor_mapping_free(notice->area);
 		return 0;
 	}
-	if (!notice->area) {
-		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL,
-			 "the sensors of process %u (%s) cannot be read: their memory cannot be mapped: %s",
-			 notice->process->pid, notice->process->comm, strerror(-notice->fault));
-		return 0;
-	}
+	if (!notice->area)
+		return on_left_out(intake, notice);
 	known = intake->known_count < PROCESSES_MAX ? alloc_zero(1, sizeof *known) : NULL;
 	if (known)
 		result = stream_process_new(notice->process, notice->area, &intake->reading, &known->process);
@@ -214,12 +220,16 @@ static void take_back(struct intake *intake)
 
 static int look_at_scope(struct intake *intake)
 {
+	const struct intake_options *options = &intake->options;
+	const struct unread_scope scope = { options->in_scope, options->follower, options->diag };
 	uint64_t now = clock_now_ns();
 	int result = 0;
 
 	if (now < intake->next_scope_ns)
 		return 0;
 	intake->next_scope_ns = now + SCOPE_NS;
+	for (uint64_t i = unread_judge(&intake->unread, &scope); i; i--)
+		tell(intake, GAP, NULL);
 	for (uint32_t i = intake->known_count; i-- && !result;) {
 		struct known *known = intake->known[i];
 
@@ -261,7 +271,7 @@ int intake_serve(struct intake *intake)
 
 void intake_end(struct intake *intake)
 {
-	follow_serve(intake->follow);
+	intake_serve(intake);
 	intake->is_ended = true;
 	tell(intake, END, NULL);
 }
@@ -276,6 +286,7 @@ void intake_count(const struct intake *intake, struct intake_counts *counts)
 	*counts = intake->counts;
 	counts->lost = intake->lost;
 	counts->late = intake->merge.late;
+	counts->unread = intake->unread.told;
 	counts->held = intake->reading.held;
 	for (uint32_t i = 0; i < intake->known_count; i++) {
 		counts->out_of_scope += !intake->known[i]->is_joined;
@@ -323,6 +334,7 @@ int intake_new(const struct intake_options *options, struct asterism_diag *diag,
 		.on_process = on_process,
 		.on_type = on_type,
 		.on_ended = on_ended,
+		.on_left_out = on_left_out,
 		.on_gone = on_gone,
 		.context = intake,
 		.diag = options->diag,
@@ -348,6 +360,7 @@ void intake_free(struct intake *intake)
 	follow_free(intake->follow);
 	while (intake->known_count)
 		drop(intake, intake->known[0]);
+	unread_fini(&intake->unread);
 	merge_fini(&intake->merge);
 	monitor_queue_fini(&intake->down);
 	monitor_queue_fini(&intake->up);

@@ -45,6 +45,7 @@ struct intake_counts {
 	uint64_t late;       /* elements that came when their time was over */
 	uint64_t gaps;       /* times without a directory; each is one of the lost */
 	uint64_t unfinished; /* begun and never committed, by processes that have ended */
+	uint64_t unread;     /* processes that were refused, or cannot be read; each is one of the lost */
 	uint64_t processes, out_of_scope, failed;
 };
 

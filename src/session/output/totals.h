@@ -31,6 +31,7 @@ struct session_sensors {
 	uint64_t late;       /* events that came after younger ones had been dealt with */
 	uint64_t unfinished; /* events that processes had begun when they ended */
 	uint64_t gaps;       /* times without a directory; each counts as one event lost */
+	uint64_t unread;     /* processes that were refused, or cannot be read; each counts as one event lost */
 	uint64_t processes, out_of_scope;
 	uint64_t unknown; /* processes that ended before it was known whether they are in scope */
 	struct recording_unannounced unannounced;

@@ -118,6 +118,9 @@ static void take(struct rig *rig, const struct sensor_notice *notice)
 		assert_non_null(process);
 		process->is_ended = true;
 		break;
+	case SENSOR_LEFT_OUT:
+		rig->left_out++;
+		break;
 	default:
 		rig->has_end = true;
 	}

@@ -32,6 +32,7 @@ struct rig {
 	struct rig_process *processes[RIG_PROCESSES];
 	size_t process_count;
 	uint64_t steps, alarms, beats, torn, disordered;
+	uint64_t left_out; /* processes that were refused */
 	bool has_end;
 	char path[108];
 };

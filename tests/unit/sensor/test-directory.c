@@ -195,6 +195,7 @@ static void test_quota(void **state)
 
 	(void)state;
 	rig_open(&rig, &options);
+	rig_observe(&rig, "a", SENSOR_FOLLOW);
 	for (int i = 0; i < 3; i++) {
 		fds[i] = talk_meet(&rig);
 		assert_int_equal(talk_register(&rig, fds[i], 0), i < 2 ? SENSOR_AREA : SENSOR_REFUSED);
@@ -204,6 +205,12 @@ static void test_quota(void **state)
 		talk_mapped(fds[i]);
 		rig_turn(&rig);
 	}
+	assert_int_equal(rig.left_out, 1); /* its types, which nobody knows, might have been meant */
+	close(fds[2]);
+	fds[2] = talk_meet(&rig); /* it comes again and again, and that is told once */
+	assert_int_equal(talk_register(&rig, fds[2], 0), SENSOR_REFUSED);
+	rig_turn(&rig);
+	assert_int_equal(rig.left_out, 1);
 	close(fds[2]);
 	close(fds[0]); /* what has ended gives way */
 	rig_turn(&rig);

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs with sensors that the directory refuses: whoever wants to read them is told, and it counts. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
+	: "${ASTERISM_TEST_PROGRAMS:=$BATS_TEST_DIRNAME/../../../build/tests/kernel}"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cd "$BATS_TEST_TMPDIR"
+	export ASTERISM_SENSORS="$BATS_TEST_TMPDIR/socket"
+	plant="$ASTERISM_TEST_PROGRAMS/plant-sensors"
+	started=
+	cat >shop.events <<-'END'
+		EVENT request_begin "a request arrives" { id: u64 "number", bytes: u32 bytes, path: string[16] }
+		EVENT request_end "it is answered" { id: u64 "number", bytes: u32 bytes, path: string[16] }
+	END
+	cat >never.rule <<-'END'
+		EVENTS "sensor:shop.events"
+		RULE never PATTERN { [request_begin:b, request_end:e] } WHERE { [id], e.ts - b.ts > 10min }
+	END
+}
+
+teardown() {
+	for pid in $started; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	[ -z "${folder:-}" ] || rm -r "$folder"
+}
+
+wait_until() {
+	local i
+	for ((i = 0; i < 400; i++)); do
+		"$@" && return
+		sleep 0.05
+	done
+	false
+}
+
+# A directory that has room for so much of a user.
+serve() {
+	"$ASTERISM" sensors --serve --quota "$1" 2>served &
+	started="$started $!"
+	wait_until grep -q "sensors register at" served
+}
+
+refused="plant-sensors) are not read: the directory refuses it: this user has as many bytes of sensors as it may"
+
+@test "run: who is refused is told by name, counts as lost, and is the status" {
+	serve 1M
+	run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- "$plant" requests 1 20 0
+	[[ $stderr == *"$refused"* ]]
+	[[ $stderr == *"asterism sensors --serve --quota SIZE"* ]]
+	[[ $stderr == *"the sensors of 1 process were not read: how much is missing is not known"* ]]
+	[[ ${lines[-1]} == '{"stats":{"events":0,'*'"lost":1,'* ]]
+}
+
+@test "monitor: it counts as lost, and ends a strict one" {
+	serve 1M
+	run --separate-stderr -3 "$ASTERISM" monitor -f json --policy best-effort never.rule -- "$plant" requests 1 20 0
+	[[ $stderr == *"$refused"* ]]
+	[[ $output == *'"lost":1,'*'"unread_processes":1,'* ]]
+	run --separate-stderr -3 "$ASTERISM" monitor --strict --sensor request_begin,rate=100/s never.rule -- "$plant" paced 200000 1000
+	[[ $stderr == *"$refused"*"ended by --strict"* ]]
+}
+
+@test "record: the trace says that something is missing" {
+	serve 1M
+	run --separate-stderr "$ASTERISM" record -o trace -e sensor:request_begin -- "$plant" requests 1 20 0
+	[ "$status" = 3 ]
+	[[ $stderr == *"$refused"* ]]
+}
+
+@test "a reader that comes later hears of it, too; who is not observed is nobody's loss" {
+	serve 3M
+	"$plant" paced 200000 1000 &
+	started="$started $!"
+	local first=$!
+	wait_until "$ASTERISM" sensors -f json plant-sensors:request_begin >listed
+	"$plant" paced 200000 1000 &
+	started="$started $!"
+	local second=$!
+	wait_until sh -c "'$ASTERISM' sensors -f json | grep '\"pid\":$second,' | grep -q '\"refused\":\"this user has as many bytes'"
+	run --separate-stderr -3 "$ASTERISM" run --for 500ms never.rule -p $second
+	[[ $stderr == *"process $second ($refused"* ]]
+	run --separate-stderr -0 "$ASTERISM" run --for 500ms never.rule -p $first
+	[[ $stderr != *"$refused"* ]]
+	# Its place is taken: from then on it is read.
+	kill -KILL $first
+	wait_until sh -c "'$ASTERISM' sensors -f json | grep '\"pid\":$second,' | grep -qv refused"
+	run --separate-stderr -0 "$ASTERISM" run --for 500ms never.rule -p $second
+	[[ $stderr != *"$refused"* ]]
+}
+
+@test "the quota is what it says: 31 processes of a user, or as many as fit" {
+	[[ "$("$ASTERISM" sensors --help)" == *"--quota SIZE"*"64M, which is 31 processes"* ]]
+	folder=$(mktemp -d /tmp/asterism-quota-XXXXXX) # as others can get there
+	chmod 755 "$folder"
+	cp "$plant" "$folder"
+	export ASTERISM_SENSORS="$folder/socket"
+	"$ASTERISM" sensors --serve 2>served &
+	started="$started $!"
+	wait_until grep -q "sensors register at" served
+	for ((i = 0; i < 33; i++)); do
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$folder/plant-sensors" paced 200000 10000 &
+		started="$started $!"
+	done
+	wait_until sh -c "[ \$('$ASTERISM' sensors -f json 2>&1 | grep -c '\"pid\"') = 33 ]"
+	[ "$("$ASTERISM" sensors -f json | grep -c '"refused"')" = 2 ]
+}
