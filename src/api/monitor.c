@@ -220,6 +220,7 @@ static int open_engine(struct asterism_monitor *monitor)
 		.hold_ns = options->hold_ns,
 		.policy = policies[options->policy],
 		.policy_is_demanded = options->policy != ASTERISM_MONITOR_USUAL,
+		.needs_rate = options->policy == ASTERISM_MONITOR_DEADLINE || options->policy == ASTERISM_MONITOR_FIFO,
 		.copies = options->copies != 0,
 		.keeps_signals = true,
 		.in_scope = in_scope,

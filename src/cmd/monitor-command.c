@@ -125,6 +125,8 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 		.policy_is_demanded = cli_has(arguments, OPTION_SCHEDULE) || options->strict,
 		.copies = cli_has(arguments, OPTION_COPY),
 	};
+	options->monitor.needs_rate = options->strict || (cli_has(arguments, OPTION_SCHEDULE) &&
+							  options->monitor.policy != SCHEDULE_BEST_EFFORT);
 	options->monitor.latency_ns = cli_has(arguments, OPTION_LATENCY) ? values[OPTION_LATENCY].number
 									 : USUAL_PERIODS * options->monitor.period_ns;
 	if (!cli_has(arguments, OPTION_PROVE))
@@ -327,7 +329,8 @@ const struct cli_command cmd_monitor = {
 		"For each that is late the cause is found: a producer that exceeded its rate, an evaluation that "
 		"took too long, a writer that stood still, a late wake-up. What was lost is counted "
 		"exactly.\n\n"
-		"Without CAP_SYS_NICE, or without a declared rate, there is no guarantee, and that is said; with "
+		"Without the privilege (CAP_SYS_NICE), or without a declared rate, there is no guarantee, and that is "
+		"said; with "
 		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules that wait for events of the "
 		"kernel, too, are evaluated beside the promise, as 'asterism run' does: nothing is known of their "
 		"rate.\n\n"

@@ -166,9 +166,13 @@ static int enter(struct monitor *monitor, struct asterism_diag *diag)
 	refusal = asterism_diag_new();
 	result = start(monitor, refusal);
 	if (result == -EPERM) {
+		const struct asterism_message *message = asterism_diag_get(refusal, 0);
+
 		promise->policy = SCHEDULE_BEST_EFFORT;
-		promise->no_guarantee = "CAP_SYS_NICE is missing, so the system gives the monitor a processor when it "
-					"likes";
+		snprintf(monitor->no_policy, sizeof monitor->no_policy,
+			 "%s, so the system gives the monitor a processor when it likes",
+			 message ? message->text : "out of memory");
+		promise->no_guarantee = monitor->no_policy;
 		asterism_diag_free(refusal);
 		return start(monitor, diag);
 	}
@@ -270,6 +274,21 @@ static int open_intake(struct monitor *monitor, struct asterism_diag *diag)
 	return intake_new(&intake, diag, &monitor->intake);
 }
 
+static int refuse_without_rate(const struct monitor *monitor, struct asterism_diag *diag)
+{
+	const struct stream_wants *wants = &monitor->options.wants;
+	char hint[200];
+
+	diag_error(diag, NULL, -EINVAL,
+		   "--strict and --policy ask for a promise, and no rate is declared of any sensor: nothing can be "
+		   "promised");
+	snprintf(hint, sizeof hint,
+		 "write --sensor %s,rate=50000/s,burst=100, with its own figures%s; or leave --strict and --policy out",
+		 wants->items[0].name, wants->count > 1 ? ", and one for each other sensor" : "");
+	diag_hint(diag, hint);
+	return -EINVAL;
+}
+
 int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct monitor_promise *promise)
 {
 	struct monitor_promise *own = &monitor->promise;
@@ -287,6 +306,8 @@ int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct mo
 	};
 	if (!result)
 		result = admission_decide(admission, diag);
+	if (!result && !admission->declared && monitor->options.needs_rate)
+		result = refuse_without_rate(monitor, diag);
 	if (result)
 		return result;
 	*own = (struct monitor_promise){
@@ -299,10 +320,8 @@ int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct mo
 		.hold_ns = (monitor->options.hold_ns / admission->monitor.period + 1) * admission->monitor.period,
 	};
 	/* Without a rate there is nothing to reserve for. */
-	if (!admission->declared && !monitor->options.policy_is_demanded)
-		own->policy = SCHEDULE_BEST_EFFORT;
 	if (!admission->declared)
-		own->runtime_ns = own->deadline_ns / 2;
+		own->policy = SCHEDULE_BEST_EFFORT;
 	result = open_intake(monitor, diag);
 	if (!result)
 		result = enter(monitor, diag);

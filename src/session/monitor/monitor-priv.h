@@ -51,6 +51,7 @@ struct monitor {
 	bool is_running;
 	int entered; /* what the scheduler said */
 	struct asterism_diag *entering;
+	char no_policy[256]; /* why the scheduler said no */
 	_Atomic bool has_entered, has_ended, is_demoted;
 	_Atomic uint64_t overruns;
 	_Atomic int phase, wanted;

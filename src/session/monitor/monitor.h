@@ -39,6 +39,7 @@ struct monitor_options {
 	uint64_t hold_ns;                /* how long a writer is waited for; 0: half a period, 1 ms at most */
 	enum schedule_policy policy;
 	bool policy_is_demanded; /* else without the privilege there is no guarantee, and it is said so */
+	bool needs_rate;         /* without a declared one it is refused: a promise is demanded */
 	bool keeps_signals;      /* the process's own: none says that the evaluator has taken more than it may */
 	bool copies;             /* elements are copied in time, and evaluated in the owner's calls */
 	bool (*in_scope)(void *context, pid_t pid, pid_t parent); /* parent: when it registered */

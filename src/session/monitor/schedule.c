@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,19 +135,33 @@ static bool is_pinned(void)
 	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+static bool has_capability(unsigned capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return !syscall(SYS_capget, &header, data) && data[0].effective >> capability & 1;
+}
+
+/* The capability may be there, and not do: it is that of a user namespace, or something else forbids the call. */
 static int refuse_privilege(enum schedule_policy policy, struct asterism_diag *diag)
 {
 	const char *kernel_name = policy == SCHEDULE_DEADLINE ? "SCHED_DEADLINE" : "SCHED_FIFO";
 
-	if (policy == SCHEDULE_DEADLINE && is_pinned()) {
+	if (!has_capability(CAP_SYS_NICE)) {
+		diag_error(diag, NULL, -EPERM, "%s is not permitted: CAP_SYS_NICE is missing", kernel_name);
+		diag_hint(diag, "run it as root, or 'setcap cap_sys_nice,cap_ipc_lock+ep' on the program; "
+				"--policy best-effort needs neither, and promises nothing");
+	} else if (policy == SCHEDULE_DEADLINE && is_pinned()) {
 		diag_error(diag, NULL, -EPERM,
 			   "%s is not permitted to a process that may run on some of the processors only", kernel_name);
 		diag_hint(diag, "run it without taskset or cpuset, or use --policy fifo");
-		return -EPERM;
+	} else {
+		diag_error(diag, NULL, -EPERM, "%s is not permitted here", kernel_name);
+		diag_hint(diag, "a user namespace, a cgroup without real-time share (cpu.rt_runtime_us) or a filter of "
+				"system calls forbids it: run it outside; --policy best-effort needs nothing, and "
+				"promises nothing");
 	}
-	diag_error(diag, NULL, -EPERM, "%s is not permitted: CAP_SYS_NICE is missing", kernel_name);
-	diag_hint(diag, "run it as root, or 'setcap cap_sys_nice,cap_ipc_lock+ep' on the program; "
-			"--policy best-effort needs neither, and promises nothing");
 	return -EPERM;
 }
 

@@ -234,11 +234,32 @@ kernel_rule() {
 
 @test "without the privilege there is no guarantee, which is said; and a policy that is demanded is an error" {
 	run --separate-stderr -0 without_nice "$ASTERISM" monitor "${rates[@]}" never.rule -- "$plant" requests 1 20 0
-	[[ $stderr == *"no guarantee: CAP_SYS_NICE is missing"* ]]
+	[[ $stderr == *"no guarantee: SCHED_DEADLINE is not permitted: CAP_SYS_NICE is missing, so "* ]]
 	[[ $stderr == *"40 elements evaluated, 0 lost"* ]]
 	for demand in "--policy deadline" "--policy fifo" --strict; do
 		run --separate-stderr -4 without_nice "$ASTERISM" monitor $demand "${rates[@]}" never.rule -- touch launched
 		[[ $stderr == *"is not permitted: CAP_SYS_NICE is missing"* ]]
+		[ ! -e launched ]
+	done
+}
+
+@test "a privilege is said to be missing only where it is" {
+	[ "$(nproc)" -gt 1 ] || skip "needs two processors"
+	run --separate-stderr -0 taskset -c 0 "$ASTERISM" monitor "${rates[@]}" never.rule -- "$plant" requests 1 20 0
+	[[ $stderr == *"no guarantee: SCHED_DEADLINE is not permitted to a process that may run on some of the processors only, so "* ]]
+	[[ $stderr != *"CAP_SYS_NICE"* ]]
+	unshare --user --map-root-user true || skip "no user namespaces here"
+	run --separate-stderr -4 unshare --user --map-root-user "$ASTERISM" monitor --policy fifo "${rates[@]}" never.rule -- touch launched
+	[[ $stderr == *"SCHED_FIFO is not permitted here"*"a user namespace"* ]]
+	[[ $stderr != *"is missing"* ]]
+	[ ! -e launched ]
+}
+
+@test "a promise that is insisted on needs a rate, and it is said how to declare one" {
+	for demand in --strict "--policy deadline" "--policy fifo" "--strict --policy best-effort" "--strict --sensor request_begin,cost=2us"; do
+		run --separate-stderr -2 "$ASTERISM" monitor $demand never.rule -- touch launched
+		[[ $stderr == *"ask for a promise, and no rate is declared of any sensor"* ]]
+		[[ $stderr == *"write --sensor request_begin,rate=50000/s,burst=100"*"one for each other sensor"* ]]
 		[ ! -e launched ]
 	done
 }
