@@ -90,6 +90,10 @@ static inline uint64_t sensor_round(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) & ~(to - 1);
 }
 
+/* So no event is too large for a sub-buffer, and no ring ever drops one: control->dropped says nothing here. */
+RING_ASSERT(SENSOR_SUB_UNITS_MIN > RING_HEADER_UNITS + RING_CONTEXT_UNITS + 1 + SENSOR_PAYLOAD_UNITS_MAX,
+	    "a sub-buffer has room for the largest event");
+
 /* Where in a ring's memory the data begin, behind its control block. */
 static inline uint64_t sensor_data_offset(const struct sensor_shape *shape)
 {

@@ -96,7 +96,7 @@ static void turn_all(struct stream_process *process, struct ring_exclusive *writ
 		promise(merge_turn(&merge, EVENTS_A_TURN, on_event, NULL) == 0);
 		if (writer)
 			write_some(writer);
-		stream_process_dropped(process);
+		stream_process_dropped(process, now());
 		stream_process_unfinished(process);
 		change(words, sensor_area_bytes(&shape) / 8, &data, end);
 		if (i == TURNS - 16) {

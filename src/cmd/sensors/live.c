@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "ring/order.h"
 #include "sensor/pattern.h"
+#include "sensor/stream/process.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,6 +26,7 @@ static bool is_in_flight(const struct ring *ring)
 static void look(struct live_sensors_process *process)
 {
 	const struct sensor_slot *slot;
+	uint64_t now_ns = clock_now_ns(); /* since the machine was started */
 
 	process->events = process->dropped = process->unfinished = 0;
 	if (!process->area)
@@ -35,9 +37,12 @@ static void look(struct live_sensors_process *process)
 		struct ring ring = sensor_mapping_ring(process->area, i);
 
 		process->events += ring_written(&ring);
-		process->dropped += ring_dropped(&ring);
 		process->unfinished += is_in_flight(&ring);
+		process->is_damaged |= !stream_count_may_be(process->events, now_ns);
 	}
+	process->is_damaged |= !stream_count_may_be(process->dropped, now_ns);
+	if (process->is_damaged)
+		process->events = process->dropped = 0;
 }
 
 static int add_process(struct live_sensors *live, const struct sensor_notice *notice)

@@ -16,6 +16,7 @@ struct live_sensors_process {
 	int fault;
 	char *refusal; /* the directory's reason; NULL: it was not refused */
 	uint64_t events, dropped, unfinished;
+	bool is_damaged;        /* events or dropped cannot be: the process has overwritten them */
 	uint64_t events_before; /* when it was looked at first */
 	double rate;            /* events per second between both looks */
 };

@@ -71,11 +71,13 @@ static void put_process(const struct live_sensors_process *process)
 	printf("[%u]%s, user %u: ", told->pid, told->is_ended ? " (ended)" : "", told->uid);
 	if (process->refusal)
 		printf("refused, so nothing of it is read: %s", process->refusal);
+	else if (process->is_damaged)
+		printf("it has overwritten its counters, so how many events there were is not known");
 	else if (process->fault)
 		printf("its memory cannot be read (%s)", strerror(-process->fault));
 	else
 		printf("%" PRIu64 " events, %.0f/s", process->events, process->rate);
-	if (process->dropped)
+	if (process->dropped && !process->is_damaged)
 		printf(", %" PRIu64 " dropped", process->dropped);
 	if (told->is_ended && process->unfinished)
 		printf(", %" PRIu64 " unfinished", process->unfinished);
@@ -131,6 +133,8 @@ static void put_json(const struct live_sensors *live)
 				   (int)process->told.is_ended, "events", (json_int_t)process->events, "rate",
 				   process->rate, "dropped", (json_int_t)process->dropped, "unfinished",
 				   (json_int_t)process->unfinished, "sensors", types);
+		if (process->is_damaged)
+			json_object_set_new(object, "damaged", json_true());
 		if (process->refusal)
 			json_object_set_new(object, "refused", json_text(process->refusal));
 		if (process->fault)
@@ -269,7 +273,7 @@ const struct cli_command cmd_sensors = {
 		"With -f json a line with an object for each process: pid, comm, path, uid, ended, events, rate, "
 		"dropped, "
 		"unfinished (and, where its memory cannot be read, why: unreadable; where the directory has refused "
-		"it, why: refused) and sensors, objects with sensor, "
+		"it, why: refused; damaged where it has overwritten its counters) and sensors, objects with sensor, "
 		"doc, readers and fields.\n\n"
 		"With --dump, what the rings of these processes still hold is written in the order of time, as events "
 		"of 'asterism dump' are. While no reader looks, a process writes nothing, unless the directory is one "

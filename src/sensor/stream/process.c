@@ -63,7 +63,8 @@ int stream_process_new(const struct sensor_process *told, struct sensor_mapping 
 	memcpy(process->comm, told->comm, sizeof process->comm - 1);
 	memcpy(process->path, told->path, sizeof process->path - 1);
 	process->area = area;
-	process->dropped_before = is_new ? 0 : dropped(process);
+	process->dropped = is_new ? 0 : dropped(process);
+	process->dropped_at_ns = is_new ? told->made_ns : reading->now();
 	for (uint32_t id = 0; id <= SENSOR_TYPES_MAX; id++) {
 		process->units[id] = RING_ELEMENT_NONE;
 		process->forms[id].type = STREAM_NO_TYPE;
@@ -94,7 +95,7 @@ int stream_process_rewind(struct stream_process *process, struct stream_reading 
 	result = make_readers(process, reading, false);
 	if (result)
 		free_readers(process);
-	process->dropped_told = stream_process_dropped(process);
+	stream_process_dropped(process, reading->now());
 	return result;
 }
 
@@ -259,9 +260,35 @@ void stream_process_join(struct stream_process *process, const struct stream_wan
 			wants->items[process->forms[id].want].announced++;
 }
 
-uint64_t stream_process_dropped(const struct stream_process *process)
+/* Dropped while or since now_ns was read. */
+enum { SLACK_NS = 1000000 };
+
+uint64_t stream_process_dropped(struct stream_process *process, uint64_t now_ns)
 {
-	return dropped(process) - process->dropped_before;
+	uint64_t seen = dropped(process), news = seen - process->dropped;
+
+	process->is_damaged |= !stream_count_may_be(news, now_ns - process->dropped_at_ns + SLACK_NS);
+	process->dropped = seen;
+	process->dropped_at_ns = now_ns;
+	return process->is_damaged ? 0 : news;
+}
+
+bool stream_process_is_broken(struct stream_process *process)
+{
+	bool is_broken = process->is_damaged;
+
+	if (process->is_reported)
+		return false;
+	for (uint32_t i = 0; i < process->reader_count; i++)
+		is_broken |= process->readers[i].elements.failed != 0;
+	process->is_reported = is_broken;
+	return is_broken;
+}
+
+const char *stream_process_damage(const struct stream_process *process)
+{
+	return process->is_damaged ? "a counter makes no sense: how many of its events found no ring is not known"
+				   : "a ring makes no sense: that ring is not read any more";
 }
 
 uint32_t stream_process_unfinished(const struct stream_process *process)

@@ -54,14 +54,24 @@ struct stream_process {
 	bool has_ended;               /* nobody writes any more */
 	bool was_judged;              /* while it was there, to be out of scope */
 	bool is_reported;             /* what is wrong with its memory */
+	bool is_damaged;              /* its counter: what it says of dropped elements is not believed any more */
 	struct sensor_mapping *area;
-	uint64_t dropped_before, dropped_told; /* of what found no ring; told: by its owner */
-	uint32_t types;                        /* told of so far */
+	uint64_t dropped, dropped_at_ns; /* what found no ring, as it was seen last */
+	uint32_t types;                  /* told of so far */
 	uint32_t units[SENSOR_TYPES_MAX + 1];
 	struct stream_form forms[SENSOR_TYPES_MAX + 1];
 	struct stream_reader *readers; /* of the rings */
 	uint32_t reader_count;
 };
+
+/*
+ * Whether a counter of events can have grown by so much in so many ns: each takes more than one. Where it cannot, what
+ * stands there is not what was counted.
+ */
+static inline bool stream_count_may_be(uint64_t grown, uint64_t ns)
+{
+	return grown <= ns;
+}
 
 /* It is read from here on. */
 void stream_process_join(struct stream_process *process, const struct stream_wants *wants);
@@ -82,8 +92,15 @@ int stream_process_rewind(struct stream_process *process, struct stream_reading 
 int stream_process_type(struct stream_process *process, const struct sensor_type *told, const char *text,
 			const struct stream_wants *wants, struct asterism_diag *diag);
 
-/* Elements that found no ring, since this process is known here. */
-uint64_t stream_process_dropped(const struct stream_process *process);
+/* Elements that found no ring since this was asked last, or since the process is known here. now_ns: CLOCK_MONOTONIC.
+ */
+uint64_t stream_process_dropped(struct stream_process *process, uint64_t now_ns);
+
+/* Whether something in its memory makes no sense, which its owner has not reported: from now on that is. */
+bool stream_process_is_broken(struct stream_process *process);
+
+/* What is to be said of it then. */
+const char *stream_process_damage(const struct stream_process *process);
 
 /* Of one that has ended: elements that were begun and never committed. */
 uint32_t stream_process_unfinished(const struct stream_process *process);

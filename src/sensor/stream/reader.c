@@ -20,10 +20,8 @@ int stream_reader_init(struct stream_reader *reader, struct stream_reading *read
 	reader->forms = options->forms;
 	reader->pid = options->pid;
 	ring_elements_init(&reader->elements, options->ring, options->units, options->ids);
-	if (!options->is_new) {
+	if (!options->is_new)
 		ring_elements_oldest(&reader->elements);
-		reader->dropped_before = ring_dropped(options->ring);
-	}
 	reader->record = alloc_zero(reading->record_bytes, 1);
 	return reader->record ? 0 : -ENOMEM;
 }
@@ -204,5 +202,5 @@ void stream_reader_look(struct merge_input *input)
 
 uint64_t stream_reader_lost(const struct stream_reader *reader)
 {
-	return reader->elements.lost + ring_dropped(&reader->elements.ring) - reader->dropped_before;
+	return reader->elements.lost;
 }

@@ -67,16 +67,16 @@ struct stream_reader {
 	struct stream_reading *reading;
 	const struct stream_form *forms; /* per id of the ring */
 	uint32_t pid;
-	bool is_closed;    /* set by its owner: nobody writes any more */
-	bool is_over;      /* an element came after the end */
-	bool passed;       /* the writer in between has had its time */
-	bool doubts;       /* the next element made no sense; it may be of a type that is being told of right now */
-	uint64_t served;   /* doubts: how often the directory had been listened to by then */
-	uint64_t since_ns; /* when one was first seen in between; 0: none is */
-	uint64_t last_ns;  /* time of the last element */
-	uint64_t dropped_before, lost_told; /* what its owner has told of stream_reader_lost */
-	uint64_t begun_ns;                  /* for its owner: when it began to be read, */
-	uint64_t position_before;           /* and how far it had come */
+	bool is_closed;     /* set by its owner: nobody writes any more */
+	bool is_over;       /* an element came after the end */
+	bool passed;        /* the writer in between has had its time */
+	bool doubts;        /* the next element made no sense; it may be of a type that is being told of right now */
+	uint64_t served;    /* doubts: how often the directory had been listened to by then */
+	uint64_t since_ns;  /* when one was first seen in between; 0: none is */
+	uint64_t last_ns;   /* time of the last element */
+	uint64_t lost_told; /* what its owner has told of stream_reader_lost */
+	uint64_t begun_ns;  /* for its owner: when it began to be read, */
+	uint64_t position_before; /* and how far it had come */
 	struct event_header *record;
 };
 
@@ -95,7 +95,7 @@ int stream_reader_init(struct stream_reader *reader, struct stream_reading *read
 		       const struct stream_reader_options *options);
 void stream_reader_fini(struct stream_reader *reader);
 
-/* Elements that were lost, or found no place, since this reader began. Before its head is handed out, this counts all
+/* Elements that were lost since this reader began. Before its head is handed out, this counts all
  * that were lost before that. */
 uint64_t stream_reader_lost(const struct stream_reader *reader);
 

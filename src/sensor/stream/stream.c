@@ -321,11 +321,10 @@ static void tell_lost(struct stream *stream, struct stream_reader *reader)
 
 static void tell_dropped(struct stream *stream, struct stream_process *process)
 {
-	uint64_t dropped = stream_process_dropped(process), news = dropped - process->dropped_told;
+	uint64_t news = stream_process_dropped(process, stream->reading.turn_ns);
 
 	if (!news)
 		return;
-	process->dropped_told = dropped;
 	stream->counts.lost += news;
 	stream->options.on_lost(stream->options.context, news);
 }
@@ -340,15 +339,13 @@ static int on_event(void *context, struct merge_input *input, const struct event
 }
 
 /* An area that makes no sense is told of once, and so is what it has lost. */
-static void tell_failed(struct stream *stream, struct stream_process *process, const struct stream_reader *reader)
+static void tell_broken(struct stream *stream, struct stream_process *process)
 {
-	if (!reader->elements.failed || process->is_reported)
+	if (!stream_process_is_broken(process))
 		return;
-	process->is_reported = true;
 	stream->counts.failed++;
-	diag_add(stream->options.diag, ASTERISM_WARNING, NULL, NULL,
-		 "what process %u (%s) has written to a ring makes no sense: that ring is not read any more",
-		 process->pid, process->comm);
+	diag_add(stream->options.diag, ASTERISM_WARNING, NULL, NULL, "what process %u (%s) has written to %s",
+		 process->pid, process->comm, stream_process_damage(process));
 	stream->options.on_lost(stream->options.context, 1);
 	stream->counts.lost++;
 }
@@ -370,12 +367,12 @@ static void look_after(struct stream *stream)
 
 		if (process->is_in)
 			tell_dropped(stream, process);
+		tell_broken(stream, process);
 		for (uint32_t j = 0; j < process->reader_count; j++) {
 			struct stream_reader *reader = &process->readers[j];
 
 			if (!reader->input.head)
 				tell_lost(stream, reader);
-			tell_failed(stream, process, reader);
 			is_closed &= reader->is_closed;
 		}
 		if (stream->keeps || !is_closed || (process->is_in && !is_over(process)))

@@ -203,6 +203,20 @@ static void on_gone(void *context)
 	tell(intake, GAP, NULL);
 }
 
+static void tell_broken(struct intake *intake)
+{
+	for (uint32_t i = 0; i < intake->known_count; i++) {
+		struct known *known = intake->known[i];
+
+		if (known->is_told || !atomic_load(&known->is_broken))
+			continue;
+		known->is_told = true;
+		intake->counts.failed++;
+		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL, "what process %u (%s) has written to %s",
+			 known->process->pid, known->process->comm, stream_process_damage(known->process));
+	}
+}
+
 /* Processes that the evaluator is through with. */
 static void take_back(struct intake *intake)
 {
@@ -213,6 +227,7 @@ static void take_back(struct intake *intake)
 		struct known *known = told->known;
 
 		monitor_queue_drop(&intake->up);
+		tell_broken(intake);
 		intake->counts.unfinished += stream_process_unfinished(known->process);
 		drop(intake, known);
 	}
@@ -240,21 +255,6 @@ static int look_at_scope(struct intake *intake)
 		drop(intake, known);
 	}
 	return result;
-}
-
-static void tell_broken(struct intake *intake)
-{
-	for (uint32_t i = 0; i < intake->known_count; i++) {
-		struct known *known = intake->known[i];
-
-		if (known->is_told || !atomic_load(&known->is_broken))
-			continue;
-		known->is_told = true;
-		intake->counts.failed++;
-		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL,
-			 "what process %u (%s) has written to a ring makes no sense: that ring is not read any more",
-			 known->process->pid, known->process->comm);
-	}
 }
 
 int intake_serve(struct intake *intake)
@@ -474,12 +474,11 @@ static void give_back(struct intake *intake, uint32_t index)
 	monitor_queue_send(&intake->up);
 }
 
-static void look_after(struct intake *intake, struct known *known)
+static void look_after(struct intake *intake, struct known *known, uint64_t now)
 {
 	struct stream_process *process = known->process;
-	uint64_t dropped = stream_process_dropped(process), news = dropped - process->dropped_told;
+	uint64_t news = stream_process_dropped(process, now);
 
-	process->dropped_told = dropped;
 	if (news)
 		lose(intake, news);
 	for (uint32_t i = 0; i < process->reader_count; i++) {
@@ -487,9 +486,8 @@ static void look_after(struct intake *intake, struct known *known)
 
 		if (!reader->input.head)
 			tell_lost(intake, reader);
-		if (!reader->elements.failed || process->is_reported)
-			continue;
-		process->is_reported = true;
+	}
+	if (stream_process_is_broken(process)) {
 		atomic_store(&known->is_broken, true);
 		lose(intake, 1);
 	}
@@ -529,7 +527,7 @@ void intake_turn(struct intake *intake, uint64_t *watermark_ns, bool *held)
 			break;
 	}
 	for (uint32_t i = intake->read_count; i--;) {
-		look_after(intake, intake->read[i]);
+		look_after(intake, intake->read[i], begin);
 		if (is_through(intake->read[i]->process))
 			give_back(intake, i);
 	}

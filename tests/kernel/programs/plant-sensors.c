@@ -9,6 +9,8 @@
  *	plant-sensors execs COUNT                    raises one and becomes itself anew, so often
  *	plant-sensors paced COUNT MICROSECONDS       requests, with at least so much time between two
  *	plant-sensors stopped MILLISECONDS           begins an event, is stopped for so long, and commits it
+ *	plant-sensors scribble VALUE                 raises ten, writes VALUE over its counter of dropped ones, raises
+ *ten
  *
  * OTHER_FIELDS: what it announces is not what others do.
  */
@@ -152,6 +154,27 @@ static void stopped(long milliseconds)
 	waitpid(helper, NULL, 0);
 }
 
+/* Over the counter in the first slot, as any wild pointer could. */
+static void scribble(uint64_t value)
+{
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long area = 0;
+
+	for (uint64_t i = 0; i < 10; i++)
+		SENSE(request_begin, i);
+	wait_ns(200000000);
+	while (maps && !area && fgets(line, sizeof line, maps))
+		if (strstr(line, "rw-s") && strstr(line, "asterism-sensors"))
+			area = strtoul(line, NULL, 16);
+	if (!area)
+		exit(2);
+	fclose(maps);
+	((struct asterism_sensor_slot *)(area + asterism_sensor_slots_offset()))->dropped = value;
+	for (uint64_t i = 10; i < 20; i++)
+		SENSE(request_begin, i);
+}
+
 int main(int count, char **arguments)
 {
 	const char *what = count > 1 ? arguments[1] : "";
@@ -170,6 +193,8 @@ int main(int count, char **arguments)
 			SENSE(request_begin, (uint64_t)i);
 			wait_ns(atol(arguments[3]) * 1000);
 		}
+	} else if (!strcmp(what, "scribble") && count == 3) {
+		scribble(strtoull(arguments[2], NULL, 0));
 	} else if (!strcmp(what, "stopped") && count == 3) {
 		stopped(atol(arguments[2]));
 	} else if (!strcmp(what, "open")) {

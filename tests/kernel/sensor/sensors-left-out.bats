@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Programs with sensors that the directory refuses: whoever wants to read them is told, and it counts. Needs root.
+# Programs with sensors that cannot be read, or not believed: whoever wants to read them hears it, and it counts. Needs root.
 
 bats_require_minimum_version 1.5.0
 
@@ -109,4 +109,21 @@ refused="plant-sensors) are not read: the directory refuses it: this user has as
 	done
 	wait_until sh -c "[ \$('$ASTERISM' sensors -f json 2>&1 | grep -c '\"pid\"') = 33 ]"
 	[ "$("$ASTERISM" sensors -f json | grep -c '"refused"')" = 2 ]
+}
+
+@test "a counter that was overwritten is damage of its process, and no number of lost events" {
+	for value in 0x4141414141414141 0xffffffffffffffff; do
+		run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- "$plant" scribble $value
+		[[ $stderr == *"what process "*" (plant-sensors) has written to a counter makes no sense"* ]]
+		[[ ${lines[-1]} == '{"stats":{"events":20,'*'"lost":1,'* ]]
+		run --separate-stderr -3 "$ASTERISM" monitor -f json --policy best-effort never.rule -- "$plant" scribble $value
+		[[ $stderr == *"what process "*" (plant-sensors) has written to a counter makes no sense"* ]]
+		[[ $output == *'"elements":20,"lost":1,'* ]]
+	done
+	serve 64M
+	"$plant" scribble 0x4141414141414141
+	run --separate-stderr -0 "$ASTERISM" sensors
+	[[ $output == *"it has overwritten its counters, so how many events there were is not known"* ]]
+	run --separate-stderr -0 "$ASTERISM" sensors -f json
+	[[ $output == *'"dropped":0,'*'"damaged":true'* ]]
 }
