@@ -95,6 +95,9 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 
 	if (packet->length != sizeof packet->is.registration || packet->fd_count > 1)
 		return -EBADMSG;
+	if (sensor_process_is_narrow(client->pid))
+		return sensor_leave_out(directory, client, -EINVAL,
+					"32-bit programs have no sensors: build it for 64 bits");
 	if (!sensor_shape_is_valid(&shape))
 		return refuse(directory, client, -EINVAL, "no area can have this shape");
 	client->process = sensor_process_new(directory, client, sensor_area_bytes(&shape), &why);

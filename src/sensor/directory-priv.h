@@ -180,6 +180,9 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 /* How many a user may have. */
 uint32_t sensor_process_max(const struct sensor_directory *directory, uint32_t uid);
 
+/* Whether it is known to be a 32-bit program. */
+bool sensor_process_is_narrow(uint32_t pid);
+
 /* Who told->pid is, as far as /proc tells. */
 void sensor_process_describe(struct sensor_process *told);
 void sensor_process_end(struct sensor_directory *directory, struct sensor_known_process *process);

@@ -12,6 +12,7 @@
 #include "sensor/catalog.h"
 #include "sensor/payload.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,25 @@ static struct sensor_known_process *find_place(struct sensor_directory *director
 			return &directory->processes[i];
 	}
 	return NULL;
+}
+
+/*
+ * By the size of its program headers, as the kernel told it at its start; its file might be one that a user serves, who
+ * is not waited for. Other users' processes say it to who may trace them only.
+ */
+bool sensor_process_is_narrow(uint32_t pid)
+{
+	char path[64];
+	uint32_t vector[256];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "/proc/%u/auxv", pid);
+	length = proc_read(path, (char *)vector, sizeof vector);
+	for (ssize_t i = 0; i + 1 < length / (ssize_t)sizeof *vector; i += 2) {
+		if (vector[i] == AT_PHENT && vector[i + 1] == sizeof(Elf32_Phdr))
+			return true;
+	}
+	return false;
 }
 
 void sensor_process_describe(struct sensor_process *told)

@@ -29,6 +29,10 @@
  * docs/sensors.md of asterism says more.
  */
 
+#if __SIZEOF_POINTER__ != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "asterism/sensor.h is for 64-bit little-endian programs: build without -m32, or without sensors"
+#endif
+
 #if defined(ASTERISM_SENSOR_IMPLEMENTATION) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #if defined(__GLIBC__) && !defined(__USE_MISC)

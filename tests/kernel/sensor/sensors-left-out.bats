@@ -127,3 +127,45 @@ refused="plant-sensors) are not read: the directory refuses it: this user has as
 	run --separate-stderr -0 "$ASTERISM" sensors -f json
 	[[ $output == *'"dropped":0,'*'"damaged":true'* ]]
 }
+
+# What an older header might have made of a 32-bit program, without a C library: it registers, and says what it hears.
+narrow_program() {
+	cat >narrow.c <<-END
+		static long call(long number, long a, long b, long c)
+		{
+			long result;
+			__asm__ volatile("int \$0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "memory");
+			return result;
+		}
+		void _start(void)
+		{
+			struct { unsigned short family; char path[108]; } address = { 1, "$ASTERISM_SENSORS" };
+			unsigned message[] = { 1, 1, 0, 0, 0, 0 };
+			char answer[256];
+			long fd = call(359, 1, 5, 0), length;
+			call(362, fd, (long)&address, sizeof address);
+			call(4, fd, (long)message, sizeof message);
+			length = call(3, fd, (long)answer, sizeof answer);
+			call(4, 1, (long)answer, length);
+			for (volatile long i = 0; i < 300000000; i++)
+				;
+			call(1, 0, 0, 0);
+		}
+	END
+	gcc -m32 -nostdlib -static -ffreestanding -fno-stack-protector -fno-pie -no-pie -o narrow narrow.c
+}
+
+@test "32-bit programs are refused: by the header, and by the directory" {
+	local header="$(realpath "$(dirname "$ASTERISM")/../../include")"
+	[ "$(uname -m)" = x86_64 ] || skip "needs -m32"
+	printf '#include "asterism/sensor.h"\n' >sensors.c
+	run -1 gcc -m32 -fsyntax-only -I"$header" sensors.c
+	[[ $output == *"asterism/sensor.h is for 64-bit little-endian programs: build without -m32, or without sensors"* ]]
+	gcc -fsyntax-only -I"$header" sensors.c
+	narrow_program || skip "there is no linker for 32-bit programs"
+	[ "$("$ASTERISM_TEST_PROGRAMS/veto-plant" compat)" = ok ] || skip "this kernel runs no 32-bit code"
+	serve 64M
+	run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- ./narrow
+	[[ $output == *"32-bit programs have no sensors"* ]]
+	[[ $stderr == *"(narrow) are not read: the directory refuses it: 32-bit programs have no sensors: build it for 64 bits"* ]]
+}
