@@ -1,0 +1,17 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""One process receives, another one, that is no child of it, starts a shell."""
+import os
+import socket
+
+if not os.fork():
+    server = socket.create_server(("127.0.0.1", 0))
+    client = socket.create_connection(server.getsockname())
+    client.send(b"x")
+    there = server.accept()[0]
+    there.recv(1)
+    os._exit(0)
+os.wait()
+if not os.fork():
+    os.execv("/bin/sh", ["sh", "-c", ":"])
+os.wait()
