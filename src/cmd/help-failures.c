@@ -20,7 +20,9 @@ static const struct cli_entry failures[] = {
 	{ "a snapshot cannot be written",
 	  { "yes, to the end of what is observed", "at once; at the end how many are not whole", "3" } },
 	{ "events come faster than a ring or a pool can take them, or one event raises more than there is room for",
-	  { "yes; open runs are treated as ON LOSS says", "at the end, per rule, how many and what helps", "3" } },
+	  { "yes; open runs are treated as ON LOSS says, and rules that matter replace their oldest runs",
+	    "of a pool at once, of all at the end, per rule, how many and what helps",
+	    "3; of what was replaced: that of the command" } },
 	{ "asterism cannot wait for events, take them or see to its actions, and a rule may act or something is "
 	  "recorded",
 	  { "yes, to the end of what is observed; it is tried again", "at once", "2, or 4 where the kernel refuses" } },

@@ -55,7 +55,7 @@ expect() {
 	refused 'FILE:3:19: error: ts is time, from 0 to *: -4 does not fit' '{"event":"A","ts":-4,"x":7}'
 	refused 'FILE:3:19: error: ts is time, *: 9223372036854775808 does not fit' '{"event":"A","ts":9223372036854775808,"x":7}'
 	refused 'FILE:3:19: error: ts is time, not a number with a fraction' '{"event":"A","ts":4.5,"x":7}'
-	refused 'FILE:3:*: error: ts is time, not a string' '{"event":"A","ts":"5","x":7}'
+	refused 'FILE:3:*: error: the time is neither ns nor a date such as *' '{"event":"A","ts":"5","x":7}'
 }
 
 @test "unknown types and fields, with the nearest" {

@@ -23,7 +23,7 @@ setup() {
 @test "json: matches, then the statistics, on standard output; nothing else" {
 	run --separate-stderr -0 "$ASTERISM" replay -f json pair.rule pair.jsonl
 	[ "${lines[0]}" = "$match" ]
-	[[ ${lines[1]} == '{"stats":{"events":3,"seconds":'*',"lost":0,"rules":{"pair":{"matches":1,"runs_opened":1,"runs_live_max":1,"pool_exhausted":0,"lost":0}}}}' ]]
+	[[ ${lines[1]} == '{"stats":{"events":3,"seconds":'*',"lost":0,"rules":{"pair":{"matches":1,"runs_opened":1,"runs_live_max":1,"pool_exhausted":0,"replaced":0,"lost":0}}}}' ]]
 	[ ${#lines[@]} = 2 ]
 	[ -z "$stderr" ]
 }
@@ -111,7 +111,8 @@ setup() {
 	printf 'EVENT A { x: i64 }\nEVENT B { x: i64 }\nRULE pair PATTERN { [A:a, B:b] } WHERE { [x] } POOL 2\n' >small.rule
 	seq 1 5 | sed 's/.*/{"event":"A","ts":&,"x":&}/' >five.jsonl
 	run --separate-stderr -3 "$ASTERISM" replay -f json small.rule five.jsonl
-	[[ ${lines[0]} == *'"pair":{"matches":0,"runs_opened":'*'"runs_live_max":2,"pool_exhausted":3,"lost":3}'* ]]
+	[ "${lines[0]}" = '{"notice":"pool","rule":"pair","refused":3,"replaced":0}' ]
+	[[ ${lines[1]} == *'"pair":{"matches":0,"runs_opened":'*'"runs_live_max":2,"pool_exhausted":3,"replaced":0,"lost":3}'* ]]
 	[[ $stderr == *"rule pair lost 3 runs"* ]]
 	[[ $stderr == *"POOL n"* ]]
 }

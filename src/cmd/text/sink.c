@@ -72,7 +72,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 	}
 	sink->at_once = isatty(sink->fd);
 	sink->names_processes = ebpf_ids_are_own();
-	sink->crowded = alloc_zero(program->rule_count, sizeof *sink->crowded);
+	sink->crowded = alloc_zero(program ? program->rule_count : 0, sizeof *sink->crowded);
 	if (sink->crowded && lines_init(&sink->lines, sink->fd) == 0)
 		return STATUS_FINE;
 	sink_abandon(sink);
