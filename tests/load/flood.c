@@ -4,10 +4,10 @@
  * usage: flood KIND COUNT PROCESSES SECONDS stay|on -- PROGRAM [ARG...] [-- PROGRAM [ARG...]]...
  *
  * COUNT events come from one process; then one each from PROCESSES that live shortly; then as many as go for SECONDS,
- * from that one process again, which stays as it is, or goes on until the programs have ended. Each part ends after 90 s at the latest. Before each program, and at the end, the
- * time is written (CLOCK_MONOTONIC, ns). All happens in a network of its own, whose loopback works. The processes
- * that raise events are called "flood", unless the kind gives them names. The status is 0 when all programs ended
- * with 0; 77 when one of them did. */
+ * from that one process again, which stays as it is, or goes on until the programs have ended. Each part ends after 90
+ * s at the latest. Before each program, and at the end, the time is written (CLOCK_MONOTONIC, ns). All happens in a
+ * network of its own, whose loopback works. The processes that raise events are called "flood", unless the kind gives
+ * them names. The status is 0 when all programs ended with 0; 77 when one of them did. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,9 +32,9 @@
 #include <unistd.h>
 
 #define PART_MAX_S 90
-#define AT_ONCE 8 /* short-lived processes */
-#define WAITERS 32
-#define FD_FIRST 100
+#define AT_ONCE    8 /* short-lived processes */
+#define WAITERS    32
+#define FD_FIRST   100
 
 /* One event of the kind, the i-th of this process; of those that keep what they make, at most `kept` are alive. */
 struct flood {
@@ -130,7 +130,8 @@ static void accepted(long i, long kept)
 	int there, fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	(void)i, (void)kept;
-	if (fd < 0 || connect(fd, (struct sockaddr *)&server, sizeof server) || (there = accept(listening, NULL, NULL)) < 0)
+	if (fd < 0 || connect(fd, (struct sockaddr *)&server, sizeof server) ||
+	    (there = accept(listening, NULL, NULL)) < 0)
 		fail("connect");
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 	close(fd);
@@ -435,14 +436,16 @@ static void raise_and_stay(const struct wanted *wanted, int ready)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "flood");
-	/* The short-lived ones come first where the other process changes itself, but are told in the order of the usage. */
+	/* The short-lived ones come first where the other process changes itself, but are told in the order of the
+	 * usage. */
 	others = many(flood, wanted->processes);
 	if (flood->begin)
 		flood->begin(wanted->count > 0 ? wanted->count : 1);
 	one = raise_all(flood, wanted->count, 0, 0);
 	if (wanted->seconds > 0)
 		more = raise_all(flood, wanted->count, one, wanted->seconds);
-	dprintf(2, "flood: %s: %ld by one process, %ld by as many processes, %ld at full speed\n", flood->name, one, others, more);
+	dprintf(2, "flood: %s: %ld by one process, %ld by as many processes, %ld at full speed\n", flood->name, one,
+		others, more);
 	if (write(ready, "", 1) != 1)
 		_exit(1);
 	if (wanted->goes_on)
