@@ -202,7 +202,7 @@ static bool keep(const char *file, const char *key, const struct model_prices *p
 		return false;
 	fprintf(stream, "%s\n", key);
 	for (int i = 0; i < MODEL_WORKS; i++)
-		fprintf(stream, "%.3f\n", prices->ns[i]);
+		fprintf(stream, "%.17g\n", prices->ns[i]);
 	return fclose(stream) == 0;
 }
 

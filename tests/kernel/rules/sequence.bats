@@ -61,7 +61,7 @@ for line in sys.stdin:
 		for i in 1 2 3; do dd if="$0"/input of=/dev/null bs=7; done' "$PWD"
 	[ "$(lengths <<<"$output" | xargs)" = "13 13 13" ]
 	[[ "$stderr" == *"rule loop lost 1 runs: there was no room to keep more events for RETURN SEQUENCE"* ]]
-	[[ "$output" == *'"pool_exhausted":1,"lost":1'* ]]
+	[[ "$output" == *'"pool_exhausted":1,"replaced":0,"lost":1'* ]]
 }
 
 # Far more events than there is room for at once, of runs that match, end, are copied, dropped, refused, move and are due.

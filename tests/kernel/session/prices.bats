@@ -46,25 +46,3 @@ explain() {
 	[ -z "$stderr" ]
 	[[ $output == *"prices from a table"* ]]
 }
-
-@test "what a call takes with a rule is what was predicted, within a factor of three" {
-	explain
-	cat >calls.py <<-'END'
-		import ctypes, time
-		libc, least = ctypes.CDLL(None), 1e9
-		for _ in range(20):
-		    begin = time.monotonic_ns()
-		    for _ in range(5000):
-		        libc.getppid()
-		    least = min(least, (time.monotonic_ns() - begin) / 5000)
-		print(least)
-	END
-	alone=$(python3 calls.py)
-	with=$("$ASTERISM" run -q -r 'RULE s PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 1h }' -- python3 calls.py)
-	python3 - "$alone" "$with" prices <<-'END'
-		import sys
-		hook, guard, opened, step = map(float, open(sys.argv[3]).read().splitlines()[1:5])
-		said, found = 2 * hook + guard + opened + step, float(sys.argv[2]) - float(sys.argv[1])
-		assert said / 3 < found < said * 3, (said, found)
-	END
-}
