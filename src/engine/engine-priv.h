@@ -187,16 +187,6 @@ void engine_mark_key(struct engine_rule *rule, const char *slots, uint64_t spare
 /* All open runs may be wrong: events were lost. */
 void engine_mark_all(struct engine_rule *rule);
 
-/* places.c: what one run does to others' places. */
-/* A run that comes to its state ends that of its key there, as replaced if that counts. It is not linked. */
-void engine_places_enter(struct engine_rule *rule, const struct engine_run *run, bool counts);
-/* Whether an opened run's key has a place for it: given is a run that has left one, for the caller to give back. */
-bool engine_places_share(struct engine_rule *rule, const struct engine_run *run, struct engine_run **given);
-/* The oldest runs give way until there are no more than there are places. opened: the ordinal of one opened now. */
-void engine_places_free(struct engine_rule *rule, uint64_t opened);
-void engine_ages_add(struct engine_rule *rule, struct engine_run *run);
-void engine_ages_remove(struct engine_rule *rule, struct engine_run *run);
-
 /* emit.c: tells a match and does its statements. Returns whether it counts as a match. */
 bool engine_report(struct engine *engine, struct engine_rule *rule, struct engine_run *run,
 		   const struct event_header *header, uint64_t epoch);

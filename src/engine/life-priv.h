@@ -11,6 +11,7 @@
  */
 
 #include "engine/machine-priv.h"
+#include "engine/places-priv.h"
 #include "engine/step-priv.h"
 
 #include <string.h>

@@ -193,6 +193,12 @@ uint32_t program_key_given(const struct program *program, const struct program_c
 /* Of the largest record that an event of the image's types has; at least a header's. */
 uint32_t program_record_bytes_max(const struct program *program);
 
+/* Whether it depends on others of its key whether an opened run finds a place. */
+static inline bool program_rule_shares(const struct program_rule *rule)
+{
+	return rule->flags & PROGRAM_RULE_LATEST || rule->per_key;
+}
+
 /* Whether runs in these two states of rule, neither the start, have the same slots for a key. */
 bool program_same_key(const struct program *program, const struct program_rule *rule, uint32_t a, uint32_t b);
 

@@ -88,15 +88,6 @@ void emit_drop(struct emit *emit);
 void emit_push_moved(struct emit *emit, uint8_t run, size_t number);
 void emit_settle(struct emit *emit);
 
-/*
- * places: lets the run number r8 in r7 wait in its bucket, which is locked, in place of another where the rule keeps
- * the latest. Makes room for the run in the frame's scratch, whose bucket, locked, is in r8, or leaves for none. After
- * an event that may have opened a run: the oldest goes where there are too many.
- */
-void emit_enter(struct emit *emit, uint32_t group);
-void emit_find_place(struct emit *emit, uint32_t state, uint32_t none);
-void emit_free_spare(struct emit *emit);
-
 /* rule: everything one rule does at one type. */
 void emit_rule(struct emit *emit);
 

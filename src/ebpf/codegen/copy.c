@@ -2,6 +2,7 @@
 /* Decides how SKIPTILLANY takes both ways: a copy of the run goes on, the original waits for another such event. */
 
 #include "ebpf/codegen/codegen.h"
+#include "ebpf/memory/places.h"
 
 /* The slots of what src has at from go to r8, at to. */
 static void copy_slots(struct emit *emit, size_t to, uint8_t src, size_t from)

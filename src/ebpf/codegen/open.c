@@ -6,6 +6,7 @@
  */
 
 #include "ebpf/codegen/machine.h"
+#include "ebpf/memory/places.h"
 
 /* Whether the first thing that happens to the slot is that it is set from the event alone. */
 static bool is_set_first(const struct emit *emit, const struct program_transition *transition, uint32_t slot)
@@ -226,7 +227,7 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
 				   emit->plan->area_bytes / 8 };
 
-	if (plan_shares(emit->plan)) {
+	if (program_rule_shares(emit->rule)) {
 		open_sharing(emit, transition, done);
 		return;
 	}

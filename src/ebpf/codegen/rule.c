@@ -3,6 +3,7 @@
 
 #include "ebpf/codegen/machine.h"
 #include "ebpf/codegen/part.h"
+#include "ebpf/memory/places.h"
 
 /* The members of the frame that this rule goes by. */
 static void begin_frame(struct emit *emit)

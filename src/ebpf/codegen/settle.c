@@ -5,6 +5,7 @@
  */
 
 #include "ebpf/codegen/codegen.h"
+#include "ebpf/memory/places.h"
 
 /*
  * Adds a run, which is in no chain, to those to be linked; its number is in the frame's member. Its address is in

@@ -9,7 +9,7 @@
  * Nothing is locked: what is found is looked at again under the lock of its bucket.
  */
 
-#include "ebpf/memory/emit.h"
+#include "ebpf/memory/places.h"
 
 enum { TRIES = 4 };
 

@@ -182,7 +182,7 @@ uint32_t emit_function_link(struct emit *emit)
 	ebpf_asm_enter(as, function);
 	uint32_t busy = ebpf_label(as), bad = ebpf_label(as), none = ebpf_label(as);
 	int16_t outer_flags = emit->irq_flags;
-	bool locks = !emit->holds && !plan_shares(emit->plan); /* or else whoever opens a run does */
+	bool locks = !emit->holds && !program_rule_shares(emit->rule); /* or else whoever opens a run does */
 
 	if (emit->plan->locks_out_interrupts && locks)
 		emit->irq_flags = ebpf_stack_take(as, 8);

@@ -156,14 +156,6 @@ void emit_take_opened(struct emit *emit, uint32_t none);
 void emit_take_ahead(struct emit *emit);
 void emit_release(struct emit *emit, size_t number);
 
-/*
- * ages: where the rule replaces. begin: the run of this number, its `made` in r0, may be the first beside it;
- * overwrites r0-r3. A function: given a time that no run to come is made before, the number of the oldest; 0: none is
- * found.
- */
-void emit_age_begin(struct emit *emit, uint8_t number);
-uint32_t emit_function_oldest(struct emit *emit);
-
 /* header */
 void emit_header_begin(struct ebpf_asm *as, const struct plan_header *header, struct emit_functions *functions);
 void emit_header_late(struct emit *emit);

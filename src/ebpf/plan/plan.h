@@ -11,8 +11,7 @@
  * generation reads the plan and asks nothing. It needs no kernel and no privilege, so it is printed (explain.h) and
  * tested as data. Lengths and places in memory that also depend on the machine are those of memory/layout.h.
  *
- * It may touch: the image, and what lowering knows of expressions. The maker of a plan keeps the image, and the arrays
- * of the options until it is made. Threads may read a plan at once.
+ * It may touch: the image, and what lowering knows of expressions. The image outlives the plan. Threads may read at once.
  */
 
 #include "ebpf/lower/nodes.h"
@@ -240,12 +239,6 @@ static inline const struct plan_transition *plan_transition(const struct plan *p
 static inline bool plan_is_machine(const struct plan_rule *rule)
 {
 	return rule->rule->semantics == PROGRAM_MACHINE;
-}
-
-/* Whether it depends on others of its key whether an opened run finds a place. */
-static inline bool plan_shares(const struct plan_rule *rule)
-{
-	return rule->rule->flags & PROGRAM_RULE_LATEST || rule->rule->per_key;
 }
 
 /* Whether a run that takes the transition goes on. */

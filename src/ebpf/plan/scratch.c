@@ -17,7 +17,7 @@ static bool makes_run(const struct plan_rule *rule, uint32_t state, const struct
 
 static bool computes_ahead(const struct plan_rule *rule, uint32_t state, const struct program_transition *transition)
 {
-	if (state == 0 && plan_lives_on(transition) && plan_shares(rule))
+	if (state == 0 && plan_lives_on(transition) && program_rule_shares(rule->rule))
 		return true;
 	if (makes_run(rule, state, transition) &&
 	    (plan_lives_on(transition) ? transition->hold != PROGRAM_NONE : rule->aside))

@@ -4,7 +4,7 @@
  * one of its key, where a key has had its share; the oldest of all, where the pool is full.
  */
 
-#include "ebpf/codegen/codegen.h"
+#include "ebpf/memory/places.h"
 
 /* Whether runs in some states of the group have more to their key than others. */
 static bool has_several_keys(const struct emit *emit, uint32_t state)

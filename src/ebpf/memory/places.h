@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef EBPF_MEMORY_PLACES_H
+#define EBPF_MEMORY_PLACES_H
+
+/* Runs that give their places to newer ones: docs/execution.md, "Places". */
+
+#include "ebpf/memory/emit.h"
+
+/*
+ * places: lets the run number r8 in r7 wait in its bucket, which is locked, in place of another where the rule keeps
+ * the latest. Makes room for the run in the frame's scratch, whose bucket, locked, is in r8, or leaves for none. After
+ * an event that may have opened a run: the oldest goes where there are too many.
+ */
+void emit_enter(struct emit *emit, uint32_t group);
+void emit_find_place(struct emit *emit, uint32_t state, uint32_t none);
+void emit_free_spare(struct emit *emit);
+
+/*
+ * ages: where the rule replaces. begin: the run of this number, its `made` in r0, may be the first beside it;
+ * overwrites r0-r3. A function: given a time that no run to come is made before, the number of the oldest; 0: none is
+ * found.
+ */
+void emit_age_begin(struct emit *emit, uint8_t number);
+uint32_t emit_function_oldest(struct emit *emit);
+
+#endif
