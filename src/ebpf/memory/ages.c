@@ -56,7 +56,7 @@ static void put(struct ebpf_asm *as, int32_t member, int32_t number)
 	ebpf_alu_imm(as, BPF_XOR, R0, 0);
 	if (number)
 		ebpf_alu_imm(as, BPF_ADD, R0, number);
-	ebpf_store(as, BPF_DW, R9, member, R0);
+	ebpf_store(as, BPF_DW, R7, member, R0);
 }
 
 /* bpf_loop's callback (turn, search): a segment. */
@@ -118,7 +118,7 @@ static void loop(struct ebpf_asm *as, uint32_t turns, uint32_t function)
 {
 	ebpf_mov_imm(as, R1, turns);
 	ebpf_load_function(as, R2, function);
-	ebpf_mov(as, R3, R9);
+	ebpf_mov(as, R3, R7);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 }
@@ -135,25 +135,25 @@ static void look_through(struct emit *emit, uint32_t least, uint32_t first, uint
 	put(as, SEARCH(made), -1);
 	put(as, SEARCH(number), 0);
 	loop(as, emit->at->segment_count, least);
-	ebpf_load(as, BPF_DW, R1, R9, SEARCH(index));
+	ebpf_load(as, BPF_DW, R1, R7, SEARCH(index));
 	ebpf_alu_imm(as, BPF_LSH, R1, (int32_t)emit->at->segment_bits);
 	ebpf_alu_imm(as, BPF_ADD, R1, 1);
-	ebpf_store(as, BPF_DW, R9, SEARCH(base), R1);
+	ebpf_store(as, BPF_DW, R7, SEARCH(base), R1);
 	loop(as, 1u << emit->at->segment_bits, first);
-	ebpf_load(as, BPF_DW, R3, R9, SEARCH(made));
-	ebpf_load(as, BPF_DW, R0, R9, SEARCH(number));
+	ebpf_load(as, BPF_DW, R3, R7, SEARCH(made));
+	ebpf_load(as, BPF_DW, R0, R7, SEARCH(number));
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, some);
 	ebpf_mov(as, R3, R6);
 	ebpf_bind(as, some);
-	ebpf_load(as, BPF_DW, R1, R9, SEARCH(index));
+	ebpf_load(as, BPF_DW, R1, R7, SEARCH(index));
 	ebpf_jump_if_imm(as, BPF_JLT, R1, (int32_t)emit->at->segment_count, put_right);
 	ebpf_jump(as, none);
 	ebpf_bind(as, put_right);
 	segment_address(emit, R2, R1);
 	ebpf_store(as, BPF_DW, R2, 0, R3);
-	ebpf_load(as, BPF_DW, R0, R9, SEARCH(number));
+	ebpf_load(as, BPF_DW, R0, R7, SEARCH(number));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
-	ebpf_load(as, BPF_DW, R1, R9, SEARCH(second));
+	ebpf_load(as, BPF_DW, R1, R7, SEARCH(second));
 	ebpf_jump_if(as, BPF_JLE, R3, R1, found);
 	ebpf_bind(as, none);
 }
@@ -170,14 +170,14 @@ uint32_t emit_function_oldest(struct emit *emit)
 
 	ebpf_note(as, "find the oldest run");
 	ebpf_mov(as, R6, R1);
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, search);
+	ebpf_mov(as, R7, R10);
+	ebpf_alu_imm(as, BPF_ADD, R7, search);
 	emit_region(emit, R8, zero);
 	ebpf_load(as, BPF_DW, R8, R8, 0);
 	for (int i = 0; i < TRIES; i++)
 		look_through(emit, least, first, found);
 	ebpf_bind(as, found);
-	ebpf_load(as, BPF_DW, R0, R9, SEARCH(number));
+	ebpf_load(as, BPF_DW, R0, R7, SEARCH(number));
 	ebpf_exit(as);
 	ebpf_asm_leave(as);
 	return function;

@@ -7,7 +7,7 @@
  * matter when they are full by one place per CPU early.
  *
  * Where a rule replaces, each CPU has a spare place beyond the pool for a run that is opened when that is full. The
- * oldest then goes (codegen/places.c), and its place is the next spare one.
+ * oldest then goes (memory/places.c), and its place is the next spare one.
  */
 
 #include "ebpf/memory/stock.h"

@@ -11,7 +11,7 @@
  * generation reads the plan and asks nothing. It needs no kernel and no privilege, so it is printed (explain.h) and
  * tested as data. Lengths and places in memory that also depend on the machine are those of memory/layout.h.
  *
- * It may touch: the image, and what lowering knows of expressions. The image outlives the plan. Threads may read at once.
+ * It may touch: the image, and what lowering knows of expressions. The image outlives the plan. Threads may share it.
  */
 
 #include "ebpf/lower/nodes.h"
