@@ -109,7 +109,7 @@ found() {
 	freezable_disk
 	echo 'RULE every PATTERN { sys_enter_getpgid:a } RETURN { a.target_pid AS p }' >every.rule
 	"$ASTERISM" record -o disk/trace --ring 16M --rules every.rule -f json -- \
-		bash -c 'sh -c "$1" sh one; for i in $(seq 10); do "$0" flood 2000; sleep 0.02; done; "$0" flood 1; sh -c "$1" sh two' "$plant" \
+		bash -c 'sh -c "$1" sh one; for i in $(seq 20); do "$0" flood 1000; sleep 0.1; done; "$0" flood 1; sh -c "$1" sh two' "$plant" \
 		': >$1.ready; until [ -e $1.go ]; do sleep 0.05; done' >matches 2>said 3>&- &
 	session=$!
 	wait_for [ -e one.ready ]

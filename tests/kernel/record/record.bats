@@ -185,11 +185,12 @@ planted() {
 		RULE every PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid % 100 == 7 } RETURN { a.target_pid AS p, a.comm AS who }
 	END
 	run --separate-stderr -0 "$ASTERISM" record --rules two.rule -f json -o trace -- "$plant" flood 1000
-	[[ $stderr == "asterism: note: 2001 events in "* ]] # with the end of the thread
+	# The end of the thread may come after that of the session.
+	[[ $stderr == "asterism: note: 20"[0-9][0-9]" events in "* ]]
 	grep '"match":' <<<"$output" | undated >live
 	[ "$(grep -c '"match":"pair"' live)" = 1 ]
 	[ "$(grep -c '"match":"every"' live)" = 10 ]
-	[ "$(types_of trace)" = "sched_process_exit sys_enter_getpgid sys_exit_getpgid " ]
+	[[ "$(types_of trace)" =~ ^(sched_process_exit )?"sys_enter_getpgid sys_exit_getpgid "$ ]]
 	run -0 "$ASTERISM" replay -f json two.rule trace
 	grep '"match":' <<<"$output" | diff live -
 	# The marks hold the same, at the time and the thread of the event that completed them.
