@@ -227,6 +227,29 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 	return find_places(name, &wanted, reason);
 }
 
+/* The part of union bpf_attr that BPF_LINK_CREATE takes for BPF_TRACE_UPROBE_MULTI (Linux 6.6, uapi/linux/bpf.h). */
+struct link_of_probes {
+	uint32_t program_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, semaphores, cookies;
+	uint32_t count, probe_flags, pid, unused;
+};
+
+int attach_probe_link(int program_fd, const struct attach_place *place)
+{
+	const struct link_of_probes link = {
+		.program_fd = (uint32_t)program_fd,
+		.attach_type = ATTACH_PROBE_LINK,
+		.path = (uintptr_t)place->path,
+		.offsets = (uintptr_t)&place->offset,
+		.semaphores = place->semaphore ? (uintptr_t)&place->semaphore : 0,
+		.count = 1,
+		.probe_flags = place->at_return, /* BPF_F_UPROBE_MULTI_RETURN */
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int open_probe(const struct attach_place *place)
 {
 	int type = attach_format("type", ""), bit = attach_format("format/retprobe", "config:");
@@ -255,17 +278,25 @@ static const char *why_not(const struct attach_place *place, int error)
 	return strerror(-error);
 }
 
-int attach_probe(int program_fd, const struct attach_place *place, const char *tracepoint, struct asterism_diag *diag)
+static int attach_event(int program_fd, const struct attach_place *place)
 {
-	int error = 0, fd = open_probe(place);
+	int fd = open_probe(place);
 
 	if (fd >= 0 && (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
-		error = -errno;
+		int error = -errno;
+
 		close(fd);
-	} else if (fd < 0) {
-		error = fd;
+		return error;
 	}
-	if (!error)
+	return fd;
+}
+
+int attach_probe(int program_fd, const struct attach_place *place, bool by_link, const char *tracepoint,
+		 struct asterism_diag *diag)
+{
+	int fd = by_link ? attach_probe_link(program_fd, place) : attach_event(program_fd, place);
+
+	if (fd >= 0)
 		return fd;
-	return diag_error(diag, NULL, error, "no program can be attached to %s: %s", tracepoint, why_not(place, error));
+	return diag_error(diag, NULL, fd, "no program can be attached to %s: %s", tracepoint, why_not(place, fd));
 }

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 
+#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +50,16 @@ bool attach_is_usdt(const char *tracepoint);
 int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach_places *places,
 		      const struct attach_reason *reason);
 
-/* A program of the kprobe type, for all processes. Returns a descriptor whose closing detaches, or -errno. */
-int attach_probe(int program_fd, const struct attach_place *place, const char *tracepoint, struct asterism_diag *diag);
+/* What a program is loaded for that is to have a link: BPF_TRACE_UPROBE_MULTI. */
+#define ATTACH_PROBE_LINK ((enum bpf_attach_type)48)
+
+/*
+ * A program of the kprobe type, for all processes: by a link, where it was loaded for that, else through perf. The
+ * kernel detaches events of perf one by one, 80 ms each, links side by side. Returns a descriptor whose closing
+ * detaches, or -errno.
+ */
+int attach_probe(int program_fd, const struct attach_place *place, bool by_link, const char *tracepoint,
+		 struct asterism_diag *diag);
+int attach_probe_link(int program_fd, const struct attach_place *place);
 
 #endif

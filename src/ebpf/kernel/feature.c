@@ -3,6 +3,7 @@
 
 #include "ebpf/kernel/feature.h"
 
+#include "ebpf/kernel/attach-probe.h"
 #include "ebpf/kernel/load.h"
 
 #include <bpf/bpf.h>
@@ -95,6 +96,22 @@ bool ebpf_has_user_registers(void)
 	return has_program(&row);
 }
 
+/* A link to a folder is refused as a file is wanted: where there are no such links, for another reason. */
+static bool has_probe_links(void)
+{
+	static const struct bpf_insn insns[] = { ZERO(R0), EXIT };
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = ATTACH_PROBE_LINK);
+	int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "Dual BSD/GPL", insns, 2, &options);
+	int link =
+		program < 0 ? program : attach_probe_link(program, &(struct attach_place){ .path = "/", .offset = 1 });
+
+	if (link >= 0)
+		close(link);
+	if (program >= 0)
+		close(program);
+	return link == -EBADF;
+}
+
 int ebpf_features_probe(struct ebpf_features *features)
 {
 	*features = (struct ebpf_features){ 0 };
@@ -107,5 +124,6 @@ int ebpf_features_probe(struct ebpf_features *features)
 	features->loop = true;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		*(bool *)((char *)features + rows[i].offset) = has_program(&rows[i]);
+	features->probe_links = has_probe_links();
 	return 0;
 }

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 struct ebpf_features {
-	bool loop;      /* bpf_loop, the base: without it nothing runs */
-	bool long_jump; /* jumps of 32 bit, 6.6 */
+	bool loop;        /* bpf_loop, the base: without it nothing runs */
+	bool long_jump;   /* jumps of 32 bit, 6.6 */
+	bool probe_links; /* links to probes in user code, 6.6: they are detached side by side */
 };
 
 /* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */

@@ -4,6 +4,7 @@
 #include "ebpf/source/links.h"
 
 #include "base/alloc.h"
+#include "base/crew.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,13 +56,33 @@ int links_add(struct links *links, int fd, size_t owner, const struct attach_pla
 	return 0;
 }
 
+static void close_one(void *context, size_t index)
+{
+	const struct link *links = context;
+
+	close(links[index].fd);
+}
+
+/* From first on, which are then gone. */
+static void close_from(struct links *links, size_t first)
+{
+	crew_do(links->count - first, CREW_MAX, close_one, links->items + first);
+	links->count = first;
+}
+
 void links_close(struct links *links)
 {
-	for (int probes = 0; probes <= 1; probes++)
-		for (size_t i = 0; i < links->count; i++)
-			if (links->items[i].is_probe == probes)
-				close(links->items[i].fd);
-	links->count = links->file_count = 0;
+	size_t probes = 0;
+
+	for (size_t i = 0; i < links->count; i++) {
+		if (links->items[i].is_probe)
+			links->items[probes++] = links->items[i];
+		else
+			close(links->items[i].fd);
+	}
+	links->count = probes;
+	close_from(links, 0);
+	links->file_count = 0;
 }
 
 bool links_has(const struct links *links, size_t owner)
@@ -77,12 +98,14 @@ void links_close_of(struct links *links, size_t owner)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < links->count; i++) {
-		if (links->items[i].owner == owner)
-			close(links->items[i].fd);
-		else
-			links->items[kept++] = links->items[i];
+		struct link link = links->items[i];
+
+		if (link.owner == owner)
+			continue;
+		links->items[i] = links->items[kept];
+		links->items[kept++] = link;
 	}
-	links->count = kept;
+	close_from(links, kept);
 }
 
 void links_fini(struct links *links)

@@ -31,7 +31,8 @@ int links_add(struct links *links, int fd, size_t owner, const struct attach_pla
 bool links_has(const struct links *links, size_t owner);
 void links_close_of(struct links *links, size_t owner);
 
-/* Closes them; those of probes last: that takes the kernel a tenth of a second, in which the others would go on. */
+/* Closes them; those of probes last, side by side: each takes the kernel some 30 ms, in which the others would go on.
+ */
 void links_close(struct links *links);
 void links_fini(struct links *links);
 

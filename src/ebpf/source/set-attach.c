@@ -12,7 +12,8 @@ static int attach(struct source_set *set, const struct loaded *program, const st
 	int fd;
 
 	if (spot->place.path)
-		fd = attach_probe(program->program, &spot->place, spot->tracepoint, diag);
+		fd = attach_probe(program->program, &spot->place, set->options.features->probe_links, spot->tracepoint,
+				  diag);
 	else if (program->classic)
 		fd = attach_classic(program->program, program->tracepoint, program->attach_id, diag);
 	else

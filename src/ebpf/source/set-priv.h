@@ -5,6 +5,7 @@
 /* What a set of programs consists of. */
 
 #include "ebpf/kernel/attach.h"
+#include "ebpf/kernel/load.h"
 #include "ebpf/source/await.h"
 #include "ebpf/source/links.h"
 #include "ebpf/source/plan.h"
@@ -31,6 +32,15 @@ struct loaded {
 	bool prefetches;
 };
 
+/* The first attempt at a unit's own program: they are loaded side by side, as the verifier takes most of a session's
+ * beginning. */
+struct draft {
+	struct loaded program;
+	struct ebpf_load_options load;
+	struct ebpf_asm *as; /* NULL: there is none, or it has been taken */
+	int result;
+};
+
 /* Where awaited calls are given back. */
 struct late_place {
 	const char *tracepoint;
@@ -53,6 +63,8 @@ struct source_set {
 	struct ship *ship;
 	struct loaded *programs;
 	size_t program_count, program_capacity;
+	struct draft *drafts; /* while programs are loaded: of the first units of the plan */
+	size_t draft_count;
 	struct links links; /* owner: number of the program */
 	uint64_t missed, next_misses_ns;
 };

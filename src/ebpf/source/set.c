@@ -9,8 +9,8 @@
 #include "ebpf/source/set-priv.h"
 
 #include "base/clock.h"
+#include "base/crew.h"
 #include "ebpf/kernel/cpus.h"
-#include "ebpf/kernel/load.h"
 #include "ebpf/path/walk.h"
 
 #include <bpf/bpf.h>
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters) };
+enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters), LOADERS_MAX = 4 };
 
 /* How often misses are asked for at least. */
 static const uint64_t misses_wait_ns = 500 * 1000 * 1000;
@@ -70,8 +70,9 @@ static int make_memory(struct source_set *set, struct loaded *program, uint32_t 
 	return 0;
 }
 
-static int load_once(struct source_set *set, const struct source_unit *unit, struct loaded *program, bool cautious,
-		     struct asterism_diag *diag)
+/* The code of program, and what it is loaded with. NULL: no memory. */
+static struct ebpf_asm *emit_program(struct source_set *set, const struct source_unit *unit,
+				     const struct loaded *program, bool cautious, struct ebpf_load_options *load)
 {
 	const char *colon = strrchr(program->tracepoint, ':');
 	struct source_emit_options emit = {
@@ -87,13 +88,15 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 		.prefetches = program->prefetches,
 		.memory = { program->memory, program->stride, set->cpu_count, 0 },
 	};
-	struct ebpf_load_options load = {
+	*load = (struct ebpf_load_options){
 		.name = colon ? colon + 1 : program->tracepoint,
 		.file = program->tracepoint,
 		.type = unit->place.path ? BPF_PROG_TYPE_KPROBE
 			: unit->classic  ? BPF_PROG_TYPE_TRACEPOINT
 					 : BPF_PROG_TYPE_TRACING,
-		.attach_type = unit->classic ? 0 : BPF_TRACE_RAW_TP,
+		.attach_type = !unit->classic                                           ? BPF_TRACE_RAW_TP
+			       : unit->place.path && set->options.features->probe_links ? ATTACH_PROBE_LINK
+											: 0,
 		.attach_btf_id = unit->classic ? 0 : program->attach_id,
 		.may_wait = program->prefetches,
 		.features = set->options.features,
@@ -102,10 +105,21 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 	struct ebpf_asm *as = ebpf_asm_new();
 
 	if (!as)
-		return diag_no_memory(diag);
+		return NULL;
 	emit.style.walk = emit.memory;
 	emit.style.walk.offset = COUNTER_BYTES + source_scratch_bytes(unit);
 	source_emit_unit(as, unit, &emit);
+	return as;
+}
+
+static int load_once(struct source_set *set, const struct source_unit *unit, struct loaded *program, bool cautious,
+		     struct asterism_diag *diag)
+{
+	struct ebpf_load_options load;
+	struct ebpf_asm *as = emit_program(set, unit, program, cautious, &load);
+
+	if (!as)
+		return diag_no_memory(diag);
 	program->program = ebpf_load_program(as, &load, diag);
 	ebpf_asm_free(as);
 	return program->program < 0 ? program->program : 0;
@@ -122,17 +136,11 @@ static void close_program(struct loaded *program)
 		close(program->memory);
 }
 
-/* Room for one more program, and its memory; keep has to follow, whatever becomes of it. */
-static int prepare(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
-{
-	if (alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
-		return diag_no_memory(diag);
-	return make_memory(set, program, scratch, diag);
-}
-
 /* The program is one of the set, or gone where result says that it failed. Gives result. */
 static int keep(struct source_set *set, struct loaded *program, int result)
 {
+	if (!result && alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
+		result = -ENOMEM;
 	if (result)
 		close_program(program);
 	else
@@ -140,11 +148,10 @@ static int keep(struct source_set *set, struct loaded *program, int result)
 	return result;
 }
 
-/* Loads one program of unit, which late_place (or NULL) says the place of. Nothing is left behind on failure. */
-static int load_program(struct source_set *set, const struct source_unit *unit, const struct late_place *late,
-			struct asterism_diag *diag)
+/* A program of unit, not loaded yet, which late (or NULL) says the place of. */
+static struct loaded new_program(const struct source_unit *unit, const struct late_place *late)
 {
-	struct loaded program = {
+	return (struct loaded){
 		.tracepoint = late ? late->tracepoint : unit->tracepoint,
 		.classic = unit->classic,
 		.attach_id = late ? late->attach_id : unit->attach_id,
@@ -156,11 +163,87 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		.program = -1,
 		.memory = -1,
 	};
-	int result =
-		prepare(set, &program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
+}
 
-	if (!result)
-		result = load_once(set, unit, &program, set->options.cautious, NULL);
+static int make_unit_memory(struct source_set *set, const struct source_unit *unit, struct loaded *program,
+			    struct asterism_diag *diag)
+{
+	return make_memory(set, program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0),
+			   diag);
+}
+
+static int begin_await(struct source_set *set, struct source_unit *unit, struct asterism_diag *diag)
+{
+	if (!unit->awaits || unit->await)
+		return 0;
+	unit->await = arena_zero(set->plan->arena, 1, sizeof *unit->await);
+	if (!unit->await)
+		return diag_no_memory(diag);
+	int result = source_await_init(unit->await, &set->await, diag);
+
+	if (result) {
+		source_await_fini(unit->await);
+		unit->await = NULL;
+	}
+	return result;
+}
+
+static void load_draft(void *context, size_t index)
+{
+	struct draft *draft = (struct draft *)context + index;
+
+	if (!draft->as)
+		return;
+	draft->program.program = ebpf_load_program(draft->as, &draft->load, NULL);
+	draft->result = draft->program.program < 0 ? draft->program.program : 0;
+}
+
+/* Tries each unit's own program. What has no draft afterwards is loaded in its turn, as if there were none of these. */
+static void load_drafts(struct source_set *set)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	set->drafts = alloc_zero(set->plan->unit_count, sizeof *set->drafts);
+	set->draft_count = set->drafts ? set->plan->unit_count : 0;
+	for (size_t i = 0; i < set->draft_count; i++) {
+		struct source_unit *unit = &set->plan->units[i];
+		struct draft *draft = &set->drafts[i];
+
+		draft->program = new_program(unit, NULL);
+		if (!begin_await(set, unit, NULL) && !make_unit_memory(set, unit, &draft->program, NULL))
+			draft->as = emit_program(set, unit, &draft->program, set->options.cautious, &draft->load);
+	}
+	crew_do(set->draft_count, cpus < LOADERS_MAX ? (unsigned int)cpus : LOADERS_MAX, load_draft, set->drafts);
+}
+
+/* The draft of unit's own program is the caller's from here on. */
+static bool take_draft(struct source_set *set, const struct source_unit *unit, struct loaded *program, int *result)
+{
+	size_t index = (size_t)(unit - set->plan->units);
+	struct draft *draft = index < set->draft_count ? &set->drafts[index] : NULL;
+
+	if (!draft || !draft->as)
+		return false;
+	ebpf_asm_free(draft->as);
+	draft->as = NULL;
+	*program = draft->program;
+	draft->program = new_program(unit, NULL);
+	*result = draft->result;
+	return true;
+}
+
+/* Loads one program of unit, which late (or NULL) says the place of. Nothing is left behind on failure. */
+static int load_program(struct source_set *set, const struct source_unit *unit, const struct late_place *late,
+			struct asterism_diag *diag)
+{
+	struct loaded program = new_program(unit, late);
+	int result;
+
+	if (late || !take_draft(set, unit, &program, &result)) {
+		result = make_unit_memory(set, unit, &program, diag);
+		if (!result)
+			result = load_once(set, unit, &program, set->options.cautious, NULL);
+	}
 	if (result == -EINVAL)
 		result = load_once(set, unit, &program, true, diag);
 	else if (result == -EPERM)
@@ -186,7 +269,7 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 		.program = -1,
 		.memory = -1,
 	};
-	int result = prepare(set, &program, source_prefetch_bytes(unit), diag);
+	int result = make_memory(set, &program, source_prefetch_bytes(unit), diag);
 
 	if (!result)
 		result = load_once(set, unit, &program, set->options.cautious, NULL);
@@ -229,12 +312,8 @@ static int load_late(struct source_set *set, const struct source_unit *unit, con
 static int load_together(struct source_set *set, struct source_unit *unit, struct asterism_diag *diag)
 {
 	size_t before = set->program_count;
-	int result = 0;
+	int result = begin_await(set, unit, diag);
 
-	if (unit->awaits && !unit->await) {
-		unit->await = arena_zero(set->plan->arena, 1, sizeof *unit->await);
-		result = unit->await ? source_await_init(unit->await, &set->await, diag) : diag_no_memory(diag);
-	}
 	if (!result)
 		result = load_program(set, unit, NULL, diag);
 	for (size_t i = 0; i < LATE_PLACES && unit->awaits && !result; i++)
@@ -269,13 +348,19 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 
 static int load_all(struct source_set *set, struct asterism_diag *diag)
 {
-	for (size_t i = 0; i < set->plan->unit_count; i++) {
-		int result = load_unit(set, i, diag);
+	int result = 0;
 
-		if (result)
-			return result;
+	load_drafts(set);
+	for (size_t i = 0; i < set->plan->unit_count && !result; i++)
+		result = load_unit(set, i, diag);
+	for (size_t i = 0; i < set->draft_count; i++) {
+		close_program(&set->drafts[i].program);
+		ebpf_asm_free(set->drafts[i].as);
 	}
-	return 0;
+	alloc_free(set->drafts);
+	set->drafts = NULL;
+	set->draft_count = 0;
+	return result;
 }
 
 /* A path at a tracepoint, or NULL where this kernel has no such thing. */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides who does which piece: whoever is free takes the next one. */
+
+#include "base/crew.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+enum { STACK_BYTES = 64 * 1024 };
+
+struct crew {
+	void (*work)(void *context, size_t index);
+	void *context;
+	size_t count, next;
+};
+
+static void *take(void *given)
+{
+	struct crew *crew = given;
+	size_t index;
+
+	while ((index = __atomic_fetch_add(&crew->next, 1, __ATOMIC_RELAXED)) < crew->count)
+		crew->work(crew->context, index);
+	return NULL;
+}
+
+void crew_do(size_t count, unsigned int members, void (*work)(void *context, size_t index), void *context)
+{
+	struct crew crew = { .work = work, .context = context, .count = count };
+	pthread_t threads[CREW_MAX];
+	unsigned int started = 0;
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	if (members > CREW_MAX)
+		members = CREW_MAX;
+	if (members > count)
+		members = (unsigned int)count;
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (started + 1 < members && pthread_create(&threads[started], &attributes, take, &crew) == 0)
+		started++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	take(&crew);
+	while (started)
+		pthread_join(threads[--started], NULL);
+}
