@@ -29,7 +29,7 @@
 	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"       \
 	"descriptor_made,descriptor_refused,descriptor_state,root_left,run_from_temporary,program_changed,cred_"  \
 	"change,"                                                                                                 \
-	"cred_change_end,"                                                                                        \
+	"cred_change_end,cred_exec,"                                                                              \
 	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver"
 
 const char selection_default[] = USUAL;
