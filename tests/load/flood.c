@@ -156,18 +156,6 @@ static void many_descriptors(long kept)
 		descriptors = kept;
 }
 
-/* Sockets that stay open. */
-static void make_socket(long i, long kept)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	(void)kept;
-	if (fd < 0)
-		fail("socket");
-	if (i >= descriptors)
-		close(fd);
-}
-
 /* Where a process may not have so many, a child goes on from there, and the parent stays as it is. */
 static void go_on_in_child(void)
 {
@@ -354,12 +342,37 @@ static void run_program(long i, long kept)
 	in_child(run_copy, i);
 }
 
+static int connection;
+
+static void connection_begin(long kept)
+{
+	const struct sockaddr_in there = { .sin_family = AF_INET, .sin_port = htons(9) };
+
+	copy_true(kept);
+	connection = socket(AF_INET, SOCK_DGRAM, 0);
+	if (connection < 0 || connect(connection, (const struct sockaddr *)&there, sizeof there))
+		fail("connect");
+}
+
+static void run_connected(long i)
+{
+	if (dup2(connection, 0) || dup2(connection, 1) != 1)
+		fail("dup2");
+	run_copy(i);
+}
+
+/* A program with a connection as its input and output. */
+static void run_on_connection(long i, long kept)
+{
+	(void)kept;
+	in_child(run_connected, i);
+}
+
 static const struct flood floods[] = {
 	{ "receive", receive_begin, receive },
 	{ "open", open_begin, open_file },
 	{ "refused", NULL, refused },
 	{ "accepted", accepted_begin, accepted },
-	{ "socket", many_descriptors, make_socket },
 	{ "descriptor", many_descriptors, duplicate },
 	{ "user", NULL, change_user },
 	{ "futex", wait_begin, wait_shortly },
@@ -371,6 +384,7 @@ static const struct flood floods[] = {
 	{ "fork", NULL, fork_only },
 	{ "fail", NULL, fail_named },
 	{ "exec", copy_true, run_program },
+	{ "connected", connection_begin, run_on_connection },
 };
 
 static void loopback_up(void)

@@ -81,8 +81,8 @@ CASES = [
     Case("secret-after-network", "receive", "./secret.sh", "./secret-apart.sh"),
     Case("leak", "open", "./leak.sh", "./leak-apart.sh"),
     Case("web-shell", "receive", "./web-shell.sh", "./web-shell-apart.sh"),
-    Case("reverse-shell", "socket", "python.sh", "server.sh"),
-    Case("reverse-shell", "socket", "child.sh", "server.sh"),
+    Case("reverse-shell", "connected", "python.sh", "server.sh", share=0.2),
+    Case("reverse-shell", "connected", "bind.sh", "server.sh", share=0.2),
     Case("credential-change-exec", "user", "regain.sh", "drop.sh"),
     Case("credential-change-exec", "user", "child.sh", "drop.sh"),
     Case("chroot-escape", "jail", "outside.sh", "inside.sh"),
@@ -130,7 +130,7 @@ def judge(case, matches, times):
     """What is wrong, line by line."""
     expected = case.expected()
     names = {line["match"] for line in expected if not may_be_missing(line)}
-    matches = [match for match in matches if case.anyone or not re.match("flood$|share10-|f[0-9]+-", match["comm"])]
+    matches = [match for match in matches if case.anyone or not re.match("flood(ing)?$|share10-|f[0-9]+-", match["comm"])]
     innocent = [match for match in matches if times[0] <= match["ts"] < times[1] and match["match"] in names]
     guilty = [match for match in matches if times[1] <= match["ts"] < times[2]]
     wrong = [f"reported for {case.innocent}: {json.dumps(match)}" for match in innocent[:3]]

@@ -22,14 +22,14 @@
  * in a replay, and of those that happen seldom what does not follow: strings, and what a call has left in memory or in
  * the kernel.
  */
-#define USUAL                                                                                                     \
-	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_" \
-	"state,"                                                                                                  \
-	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"                                    \
-	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"       \
-	"descriptor_made,descriptor_refused,descriptor_state,root_left,chroot_begun,chroot_done,"                 \
-	"run_from_temporary,program_changed,cred_change,"                                                         \
-	"cred_change_end,cred_exec,"                                                                              \
+#define USUAL                                                                                                       \
+	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_"   \
+	"state,"                                                                                                    \
+	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"                                      \
+	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"         \
+	"descriptor_made,descriptor_refused,descriptor_state,root_left,chroot_begun,chroot_done,program_connected," \
+	"run_from_temporary,program_changed,cred_change,"                                                           \
+	"cred_change_end,cred_exec,"                                                                                \
 	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver"
 
 const char selection_default[] = USUAL;

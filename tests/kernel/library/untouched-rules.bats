@@ -54,7 +54,7 @@ found() { # ENTRY TEXT CALLS OPTION...
 }
 
 @test "@reverse-shell" {
-	found reverse-shell '"program":"/bin/true"' openat serve
+	found reverse-shell '"x.program":"/bin/true"' openat serve
 }
 
 @test "@dropper" {
