@@ -411,7 +411,8 @@ int selection_add_usual(struct selection *selection, struct event_catalog *catal
 	int result = btf_kernel_open(NULL, &btf) == -ENOMEM ? diag_no_memory(diag) : 0;
 
 	/* Where rules have declared something else under its names, theirs count. */
-	if (!result && event_catalog_read(catalog, NULL, "completed.events", NULL) == -ENOMEM)
+	if (!result && (event_catalog_read(catalog, NULL, "completed.events", NULL) == -ENOMEM ||
+			event_catalog_read(catalog, NULL, "sockets.events", NULL) == -ENOMEM))
 		result = diag_no_memory(diag);
 	while (!result && *usual) {
 		struct piece item = piece_until(&usual, ",");
