@@ -46,6 +46,7 @@ struct matcher_sweep {
 	struct matcher_watch *watches; /* per rule of the program */
 	struct matcher_due *due;
 	size_t due_count, due_capacity;
+	uint64_t least_timer_ns; /* no timer that is set from now on is due before that; UINT64_MAX: there are none */
 };
 
 struct ebpf_matcher {

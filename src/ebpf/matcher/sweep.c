@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Timers may be set at any moment, for any time: how long one may go unnoticed. */
+/* How long a timer may go unnoticed that is set for a time which is not known before. */
 enum { TIMER_WAIT_NS = 10 * 1000 * 1000 };
 
 static int compare(const void *left, const void *right)
@@ -258,12 +258,64 @@ uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher)
 	return next;
 }
 
-static bool any_timed(const struct ebpf_matcher *matcher)
+/* For how long an action's value sets a timer: "the event's time + a constant"; 0 for all else. */
+static uint64_t timer_of(const struct program *program, const struct program_action *action)
 {
-	for (uint32_t i = 0; i < matcher->program->rule_count; i++)
-		if (matcher->plan->rules[i].timed)
-			return true;
-	return false;
+	const struct program_node *sum = &program->nodes[action->node], *time, *constant;
+
+	if (action->op != PROGRAM_SET || sum->op != PROGRAM_OP_ADD)
+		return 0;
+	time = &program->nodes[sum->a];
+	constant = &program->nodes[sum->b];
+	if (time->op == PROGRAM_OP_CONVERT)
+		time = &program->nodes[time->a];
+	if (time->op != PROGRAM_OP_FIELD || time->a != 0 || time->b != PROGRAM_NONE)
+		return 0;
+	return constant->op == PROGRAM_OP_CONST ? constant->imm : 0;
+}
+
+static bool clears_timer(const struct program *program, const struct program_action *action)
+{
+	const struct program_node *node = &program->nodes[action->node];
+
+	return action->op == PROGRAM_SET && node->op == PROGRAM_OP_CONST && !node->imm;
+}
+
+static uint64_t least_of_state(const struct program *program, const struct program_rule *rule, uint32_t state)
+{
+	const struct program_state *from = &program_states(program, rule)[state];
+	const struct program_transition *transition = program_transitions(program, from);
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < from->transition_count; i++, transition++) {
+		const struct program_action *action = program_actions(program, transition);
+
+		for (uint32_t j = 0; j < transition->action_count; j++, action++) {
+			if (action->slot != rule->timer_slot || clears_timer(program, action))
+				continue;
+			uint64_t set = timer_of(program, action);
+
+			least = set < least ? set : least;
+		}
+	}
+	return least;
+}
+
+/* Within this time no timer is due that is set from now on, so there is nothing to be looked for. */
+static uint64_t least_timer(const struct ebpf_matcher *matcher)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		const struct program_rule *rule = matcher->plan->rules[i].rule;
+
+		for (uint32_t state = 0; matcher->plan->rules[i].timed && state < rule->state_count; state++) {
+			uint64_t set = least_of_state(matcher->program, rule, state);
+
+			least = set < least ? set : least;
+		}
+	}
+	return least > TIMER_WAIT_NS ? least : TIMER_WAIT_NS;
 }
 
 int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns)
@@ -277,8 +329,8 @@ int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *w
 	next = matcher_sweep_next(matcher);
 	if (!result)
 		*wait_ns = next == UINT64_MAX ? UINT64_MAX : next > now_ns ? next - now_ns : 0;
-	if (any_timed(matcher) && *wait_ns > TIMER_WAIT_NS)
-		*wait_ns = TIMER_WAIT_NS;
+	if (*wait_ns > matcher->sweep.least_timer_ns)
+		*wait_ns = matcher->sweep.least_timer_ns;
 	return result;
 }
 
@@ -300,6 +352,7 @@ int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	matcher->sweep.watches = alloc_zero(matcher->program->rule_count, sizeof *matcher->sweep.watches);
 	if (!matcher->sweep.watches)
 		return diag_no_memory(diag);
+	matcher->sweep.least_timer_ns = least_timer(matcher);
 	if (!any_expires(matcher))
 		return 0;
 	as = ebpf_asm_new();

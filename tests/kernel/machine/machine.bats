@@ -85,6 +85,26 @@ print(value)' "${lines[-1]}" "$@"
 	END
 }
 
+@test "timers of a minute have nothing looked for before" {
+	cat >minute.rule <<-'END'
+		MACHINE minute
+		  KEY { pid }
+		  STATE Off { ON sched_process_exec -> On }
+		  STATE On {
+		    AFTER 1min -> END { WARN "left" }
+		  }
+	END
+	"$ASTERISM" run -q -f json --allow-actions minute.rule -- sleep 3 >lines &
+	local session=$! switches before
+	sleep 1.5
+	before=$(awk '/^voluntary/ { print $2 }' "/proc/$session/status")
+	sleep 1
+	switches=$(($(awk '/^voluntary/ { print $2 }' "/proc/$session/status") - before))
+	wait "$session"
+	echo "$switches turns in a second"
+	((switches < 50))
+}
+
 @test "the end of a process ends its instances, and of no other" {
 	cat >part.rule <<-'END'
 		MACHINE part
