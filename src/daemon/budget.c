@@ -7,16 +7,17 @@
 
 #include <stdio.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 uint64_t budget_resident_bytes(void)
 {
-	char text[128];
-	unsigned long long pages;
+	char text[4096];
+	uint64_t own = 0, shared = 0;
 
-	if (proc_read("/proc/self/statm", text, sizeof text) < 0 || sscanf(text, "%*u %llu", &pages) != 1)
+	if (proc_read("/proc/self/status", text, sizeof text) < 0)
 		return 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	proc_numbers(text, "RssAnon:", &own, 1);
+	proc_numbers(text, "RssShmem:", &shared, 1);
+	return (own + shared) << 10;
 }
 
 /* The line "memlock:" is there for maps and programs. */

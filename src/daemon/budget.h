@@ -15,7 +15,8 @@ struct budget {
 	uint32_t seconds_above;     /* looks in a row that found too much */
 };
 
-/* Resident memory, and what the kernel holds for this process's maps and programs. */
+/* Resident memory but for files, as which the kernel's maps count that are mapped here, and what the kernel holds for
+ * this process's maps and programs. */
 uint64_t budget_resident_bytes(void);
 uint64_t budget_kernel_bytes(void);
 

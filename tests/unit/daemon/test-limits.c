@@ -5,9 +5,11 @@
 #include "daemon/daemon.h"
 #include "daemon/recordings.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -99,6 +101,28 @@ static void test_memory(void **state)
 	assert_true(bytes > budget.memory_max_bytes);
 }
 
+/* What is mapped and counted by the kernel - a file in place of a map, which takes privileges - is not counted again.
+ */
+static void test_files_are_not_resident(void **state)
+{
+	enum { BYTES = 64 << 20 };
+	int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	(void)state;
+	if (fd < 0 || ftruncate(fd, BYTES))
+		skip();
+	uint64_t before = budget_resident_bytes();
+	char *mapped = mmap(NULL, BYTES, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	char *own = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	assert_ptr_not_equal(own, MAP_FAILED);
+	assert_in_range(budget_resident_bytes() - before, BYTES - (1 << 20), BYTES + (32 << 20));
+	munmap(mapped, BYTES);
+	munmap(own, BYTES);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +130,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_recordings),
 		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_files_are_not_resident),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
