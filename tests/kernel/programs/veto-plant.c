@@ -105,6 +105,23 @@ static int forks(char **args)
 	return 0;
 }
 
+/* crowd COUNT ARGS: hears, then a child does so COUNT times, then ARGS. */
+static int crowd(char **args)
+{
+	int status;
+
+	hear();
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (long i = atol(args[0]); i > 0; i--)
+			hear();
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) != child || status, "child");
+	return calls(args + 1);
+}
+
 /* exec ARGS: hears, and then is another program. */
 static int execs(char **args)
 {
@@ -304,6 +321,7 @@ static const struct {
 	{ "forever", forever, 1 }, { "compat", compat, 0 },
 	{ "x32", x32, 0 },         { "edges", edges, 1 },
 	{ "stall", stall, 0 },     { "compat_open", compat_open, 2 },
+	{ "crowd", crowd, 1 },
 };
 
 int main(int argc, char **argv)

@@ -68,6 +68,25 @@ print(said)' "$1"
 	[ "$output" = $'EACCES\nok\nEACCES' ]
 }
 
+# The page's first rule, over a file of the test's own.
+page_rule() {
+	sed -n '/^```$/,/^```$/p' "$BATS_TEST_DIRNAME/../../../docs/veto.md" | sed '1d; /^```$/,$d' |
+		sed "s|/etc/secret/\*|$PWD/secret|" >page.rule
+	grep -q "$PWD/secret" page.rule
+}
+
+@test "docs: however often another process receives, the rule of veto.md refuses the one that received before" {
+	page_rule
+	held page.rule "$plant" crowd 17000 "$PWD/public" "$PWD/secret" "$PWD/secret" hear "$PWD/secret"
+	[ "$output" = $'ok\nEACCES\nok\nEACCES' ]
+	[ "$(stats rules.secret_after_network.runs_live_max)" -le 3 ]
+	# One run a process that stays: each attempt is refused, once.
+	sed -e 's/^LATEST/POOL 16384 PER KEY 1/' -e 's/^RULE .*/& SKIPTILLANY/' page.rule >stays.rule
+	held stays.rule "$plant" crowd 17000 "$PWD/public" "$PWD/secret" "$PWD/secret" hear "$PWD/secret"
+	[ "$output" = $'ok\nEACCES\nEACCES\nEACCES' ]
+	[ "$(stats rules.secret_after_network.matches)" = 3 ]
+}
+
 @test "threads, forks and programs that are executed are held, too" {
 	held heard.rule "$plant" thread "$PWD/secret"
 	[ "$output" = EACCES ]
