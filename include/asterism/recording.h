@@ -90,6 +90,7 @@ struct asterism_recording_stats {
 	uint64_t snapshots, snapshots_cut; /* written; of these not whole */
 	uint64_t types;                    /* that are taken now */
 	uint64_t masked;                   /* how often that has changed */
+	uint64_t io_uring;                 /* operations of io_uring in place of calls, which raise no event */
 };
 
 /* Counts. Returns 0, or -EINVAL (stats->size is not one that this library knows). */

@@ -134,6 +134,7 @@ struct asterism_rule_info {
 	uint32_t severity;    /* 0: it says none; 1 info, 2 low, 3 medium, 4 high, 5 critical */
 	uint64_t replaced;    /* runs that gave their place to a newer one (LATEST, POOL ... REPLACE); not lost */
 	uint64_t crowded;     /* of these, because the pool, or the share of their key, was full */
+	uint64_t io_uring;    /* operations of io_uring that did what a call does for which it looked: no event */
 };
 
 /* Tells of rule number index, from 0. Returns 0, or -EINVAL (no such rule, or no such size). */
@@ -146,6 +147,13 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
  */
 int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uint64_t *pool_exhausted,
 			   uint64_t *crowded);
+
+/*
+ * In the same way what rule number index, which looks for system calls, has not seen since the unit was activated last:
+ * calls_32bit and io_uring of struct asterism_rule_info.
+ */
+int asterism_rules_bypassed(const struct asterism_rules *rules, size_t index, uint64_t *calls_32bit,
+			    uint64_t *io_uring);
 
 /* What a unit has counted, over all activations. */
 struct asterism_rules_stats {

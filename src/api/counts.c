@@ -24,6 +24,7 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 	stats->divisions_by_zero += past->divisions_by_zero;
 	stats->unread += past->unread;
 	stats->calls_32bit += past->calls_32bit;
+	stats->io_uring += past->io_uring;
 	stats->excepted += past->excepted;
 }
 

@@ -302,6 +302,7 @@ int asterism_recording_stats(const struct asterism_recording *recording, struct 
 		.calls_32bit = totals.calls_32bit,
 		.snapshots = totals.snapshots,
 		.snapshots_cut = totals.snapshots_cut,
+		.io_uring = totals.io_uring,
 		.masked = recording_masks(recording->engine),
 	};
 

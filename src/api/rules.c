@@ -298,25 +298,47 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 		.severity = rules->program->rules[index].severity,
 		.replaced = stats->replaced,
 		.crowded = stats->crowded,
+		.io_uring = stats->io_uring,
 	};
 
 	snprintf(own.reason, sizeof own.reason, "%s", placement->reason);
 	return sized_give(info, &own, sizeof own);
 }
 
-int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uint64_t *pool_exhausted,
-			   uint64_t *crowded)
+/* What can be had of rule number index without more than a look at memory. NULL: there is no such rule. */
+static const struct program_rule_stats *look_at(const struct asterism_rules *rules, size_t index)
 {
 	/* A table of scratch space: the unit itself does not change. */
 	struct program_rule_stats *stats = ((struct asterism_rules *)rules)->now.rules;
 
 	if (index >= rules->program->rule_count)
-		return -EINVAL;
+		return NULL;
 	stats[index] = (struct program_rule_stats){ 0 };
 	if (rules->work.executor)
 		executor_look(rules->work.executor, stats);
-	*pool_exhausted = stats[index].pool_exhausted - stats[index].events_refused;
-	*crowded = stats[index].crowded;
+	return &stats[index];
+}
+
+int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uint64_t *pool_exhausted,
+			   uint64_t *crowded)
+{
+	const struct program_rule_stats *stats = look_at(rules, index);
+
+	if (!stats)
+		return -EINVAL;
+	*pool_exhausted = stats->pool_exhausted - stats->events_refused;
+	*crowded = stats->crowded;
+	return 0;
+}
+
+int asterism_rules_bypassed(const struct asterism_rules *rules, size_t index, uint64_t *calls_32bit, uint64_t *io_uring)
+{
+	const struct program_rule_stats *stats = look_at(rules, index);
+
+	if (!stats)
+		return -EINVAL;
+	*calls_32bit = stats->calls_32bit;
+	*io_uring = stats->io_uring;
 	return 0;
 }
 

@@ -23,6 +23,9 @@ static const struct cli_entry failures[] = {
 	  { "yes; open runs are treated as ON LOSS says, and rules that matter replace their oldest runs",
 	    "of a pool at once, of all at the end, per rule, how many and what helps",
 	    "3; of what was replaced: that of the command" } },
+	{ "a process makes 32-bit system calls, or works by io_uring, which is no system call: neither raises an event",
+	  { "yes; rules that look for such calls do not see what is done so",
+	    "of each such rule at once, at the end how many (calls_32bit, io_uring)", "3" } },
 	{ "asterism cannot wait for events, take them or see to its actions, and a rule may act or something is "
 	  "recorded",
 	  { "yes, to the end of what is observed; it is tried again", "at once", "2, or 4 where the kernel refuses" } },

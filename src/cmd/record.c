@@ -104,6 +104,14 @@ static void on_crowd(void *context, uint32_t rule, const struct program_rule_sta
 	sink_crowd(&record->sink, rule, stats);
 }
 
+static void on_bypass(void *context, uint32_t rule, const struct program_rule_stats *stats)
+{
+	struct record *record = context;
+
+	hide_progress(record);
+	sink_bypass(&record->sink, rule, stats);
+}
+
 static void report_losses(const struct recording_totals *totals)
 {
 	uint64_t sensed = totals->sensors.overwritten, overwritten = totals->overwritten - sensed;
@@ -140,6 +148,11 @@ static void report_losses(const struct recording_totals *totals)
 			    "they raise no event",
 			    totals->calls_32bit, totals->calls_32bit == 1 ? "" : "s",
 			    totals->calls_32bit == 1 ? "is" : "are");
+	if (totals->io_uring)
+		cli_warning("%" PRIu64 " operation%s of io_uring that %s what a system call does %s not in the trace: "
+			    "they raise no event",
+			    totals->io_uring, totals->io_uring == 1 ? "" : "s", totals->io_uring == 1 ? "does" : "do",
+			    totals->io_uring == 1 ? "is" : "are");
 }
 
 static void report_sensors(const struct recording_sensors_totals *sensors)
@@ -182,7 +195,8 @@ static int finish(struct record *record, const struct cli_arguments *arguments, 
 	observe_report_end(&record->observation, outcome, totals);
 	report_totals(record, totals);
 	if (!record->rules)
-		return totals->lost || record->sink.has_lost || session_totals_calls_32bit(totals)
+		return totals->lost || record->sink.has_lost || session_totals_calls_32bit(totals) ||
+				       session_totals_io_uring(totals)
 			       ? STATUS_LOST
 			       : outcome->command_status;
 	/* The rules' sensors are recorded, and have been told of. */
@@ -209,6 +223,7 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	options->on_start = on_start;
 	options->on_pause = on_pause;
 	options->on_crowd = record->rules ? on_crowd : NULL;
+	options->on_bypass = on_bypass;
 	options->on_progress = on_progress;
 	options->context = record;
 	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);

@@ -89,6 +89,11 @@ static void on_crowd(void *context, uint32_t rule, const struct program_rule_sta
 	sink_crowd(&((struct run *)context)->sink, rule, stats);
 }
 
+static void on_bypass(void *context, uint32_t rule, const struct program_rule_stats *stats)
+{
+	sink_bypass(&((struct run *)context)->sink, rule, stats);
+}
+
 static int observe(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
 {
 	struct session_live_options *options = &run->observation.options;
@@ -107,6 +112,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	options->on_start = on_start;
 	options->on_pause = on_pause;
 	options->on_crowd = on_crowd;
+	options->on_bypass = on_bypass;
 	options->context = run;
 	int result = session_live(rules, options, run->observation.diag, &totals, &outcome);
 

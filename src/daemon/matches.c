@@ -194,6 +194,31 @@ static void look_for_crowd(struct daemon *daemon, struct unit *unit, size_t rule
 		 unit->name, info.name, refused, replaced);
 }
 
+/* A rule that looks for calls no longer sees all that processes do: told the first time. */
+static void look_for_bypass(struct daemon *daemon, struct unit *unit, size_t rule)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+	struct text_buffer line = { 0 };
+	uint64_t calls_32bit, io_uring;
+
+	if (unit->counts[rule].bypassed || asterism_rules_bypassed(unit->rules, rule, &calls_32bit, &io_uring) ||
+	    !(calls_32bit || io_uring) || asterism_rules_info(unit->rules, rule, &info))
+		return;
+	unit->counts[rule].bypassed = true;
+	text_append(&line, "{\"notice\":\"bypass\",\"unit\":");
+	text_json(&line, unit->name);
+	text_append(&line, ",\"rule\":");
+	text_json(&line, info.name);
+	text_printf(&line, ",\"calls_32bit\":%" PRIu64 ",\"io_uring\":%" PRIu64 "}", calls_32bit, io_uring);
+	if (!line.failure)
+		output_line(&daemon->output, line.bytes, line.length);
+	text_fini(&line);
+	log_line(LOG_LEVEL_WARNING,
+		 "%s: rule %s did not see %" PRIu64 " system calls of 32-bit code and %" PRIu64
+		 " operations of io_uring: they raise no event",
+		 unit->name, info.name, calls_32bit, io_uring);
+}
+
 void daemon_count_second(struct daemon *daemon)
 {
 	for (struct unit *unit = daemon->units.first; unit; unit = unit->next) {
@@ -201,6 +226,7 @@ void daemon_count_second(struct daemon *daemon)
 			if (unit->counts[i].refused_now)
 				report_refused(daemon, unit, i);
 			look_for_crowd(daemon, unit, i);
+			look_for_bypass(daemon, unit, i);
 			unit->counts[i].handed_now = unit->counts[i].refused_now = 0;
 		}
 	}

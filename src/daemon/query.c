@@ -34,10 +34,10 @@ static void report_rule(const struct unit *unit, size_t index, struct text_buffe
 		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64
 		    ",\"below_severity\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
 		    ",\"pool_exhausted\":%" PRIu64 ",\"replaced\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"unread\":%" PRIu64
-		    ",\"calls_32bit\":%" PRIu64 ",\"excepted\":%" PRIu64 "}",
+		    ",\"calls_32bit\":%" PRIu64 ",\"io_uring\":%" PRIu64 ",\"excepted\":%" PRIu64 "}",
 		    info.matches, unit->counts[index].handed, unit->counts[index].refused,
 		    unit->counts[index].below_severity, info.runs_opened, info.runs_live_max, info.pool_exhausted,
-		    info.replaced, info.lost, info.unread, info.calls_32bit, info.excepted);
+		    info.replaced, info.lost, info.unread, info.calls_32bit, info.io_uring, info.excepted);
 }
 
 static void report_tallies(const struct unit *unit, struct text_buffer *reply)

@@ -151,10 +151,10 @@ static void put_stats(const struct asterism_recording_stats *stats, struct text_
 	text_printf(reply,
 		    ",\"events\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"deleted_bytes\":%" PRIu64 ",\"lost\":%" PRIu64
 		    ",\"overwritten\":%" PRIu64 ",\"unwritten\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"unread\":%" PRIu64
-		    ",\"missed\":%" PRIu64 ",\"calls_32bit\":%" PRIu64 ",\"snapshots\":%" PRIu64
-		    ",\"snapshots_cut\":%" PRIu64 ",\"masked\":%" PRIu64,
+		    ",\"missed\":%" PRIu64 ",\"calls_32bit\":%" PRIu64 ",\"io_uring\":%" PRIu64
+		    ",\"snapshots\":%" PRIu64 ",\"snapshots_cut\":%" PRIu64 ",\"masked\":%" PRIu64,
 		    stats->events, stats->bytes, stats->deleted_bytes, recordings_lost(stats), stats->overwritten,
-		    stats->unwritten, stats->dropped, stats->unread, stats->missed, stats->calls_32bit,
+		    stats->unwritten, stats->dropped, stats->unread, stats->missed, stats->calls_32bit, stats->io_uring,
 		    stats->snapshots, stats->snapshots_cut, stats->masked);
 }
 

@@ -19,6 +19,7 @@ struct unit_rule {
 	uint32_t handed_now, refused_now;         /* in this second */
 	uint64_t handed, refused, below_severity; /* the last: of a rule that matters too little to be told */
 	bool crowded;                             /* that places were missing is told */
+	bool bypassed;                            /* that calls were no events is told */
 	uint32_t severity;                        /* of the rule, as asterism_rule_info has it */
 };
 

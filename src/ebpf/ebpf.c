@@ -13,6 +13,7 @@
 #include "ebpf/recorder/record-priv.h"
 #include "ebpf/run-time.h"
 #include "ebpf/source/plan.h"
+#include "ebpf/source/io-uring.h"
 #include "ebpf/source/set.h"
 #include "event/about.h"
 #include "program/query.h"
@@ -54,6 +55,7 @@ struct ebpf {
 	size_t want_count;
 	bool *from_interrupt;
 	bool *may_be_unread;             /* per field of the program */
+	uint64_t *io_uring;              /* per type: opcodes of operations that stand for calls of which it tells */
 	const struct event_type **types; /* of the catalog, by the program's index; NULL: not asked for */
 	uint32_t part_insns;             /* how large the parts of the matcher's code may be */
 	uint64_t ended_ns;               /* when it was detached; 0: not yet */
@@ -99,7 +101,8 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 	ebpf->types = alloc_zero(program->type_count, sizeof *ebpf->types);
 	ebpf->from_interrupt = alloc_zero(program->type_count, sizeof *ebpf->from_interrupt);
 	ebpf->may_be_unread = alloc_zero(program->field_count, sizeof *ebpf->may_be_unread);
-	if (!ebpf->types || !ebpf->from_interrupt || !ebpf->may_be_unread)
+	ebpf->io_uring = alloc_zero(program->type_count, sizeof *ebpf->io_uring);
+	if (!ebpf->types || !ebpf->io_uring || !ebpf->from_interrupt || !ebpf->may_be_unread)
 		return diag_no_memory(diag);
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const char *name = program_text(program, program->types[i].name);
@@ -113,6 +116,8 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 			return diag_error(diag, NULL, -EINVAL,
 					  "the rules were compiled for another event %s than the catalog has", name);
 		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
+		if (io_uring_opcodes(ebpf->types[i], &ebpf->io_uring[i]))
+			return diag_no_memory(diag);
 		ebpf->of_locks |= source_is_of_locks(ebpf->types[i]);
 		if (source_may_be_unread(ebpf->types[i], program->types[i].field_count,
 					 &ebpf->may_be_unread[program->types[i].first_field]))
@@ -422,6 +427,7 @@ void ebpf_free(struct ebpf *ebpf)
 		return;
 	close_programs(ebpf);
 	alloc_free(ebpf->types);
+	alloc_free(ebpf->io_uring);
 	alloc_free(ebpf->from_interrupt);
 	alloc_free(ebpf->may_be_unread);
 	alloc_free(ebpf);
@@ -482,7 +488,7 @@ int ebpf_poll(struct ebpf *ebpf, uint64_t *wait_ns)
 		ebpf->reported += lost;
 	}
 	if (ebpf->recorder)
-		record_calls_32bit(ebpf->recorder, source_set_calls_32bit(ebpf->sources));
+		record_bypassed(ebpf->recorder, ebpf->sources);
 	result = ebpf_matcher_poll(ebpf->matcher, ebpf->ended_ns ? ebpf->ended_ns : clock_now_ns() - grace_ns,
 				   &matcher_wait_ns);
 	if (matcher_wait_ns < *wait_ns)
@@ -524,6 +530,17 @@ uint64_t ebpf_calls_32bit(const struct ebpf *ebpf, uint32_t rule)
 		    program_rule_sees(program, &program->rules[rule], type))
 			return source_set_calls_32bit(ebpf->sources);
 	return 0;
+}
+
+uint64_t ebpf_io_uring(const struct ebpf *ebpf, uint32_t rule)
+{
+	const struct program *program = ebpf->program;
+	uint64_t opcodes = 0;
+
+	for (uint32_t type = 0; ebpf->sources && type < program->type_count; type++)
+		if (program_rule_sees(program, &program->rules[rule], type))
+			opcodes |= ebpf->io_uring[type];
+	return opcodes ? source_set_io_uring(ebpf->sources, opcodes) : 0;
 }
 
 uint64_t ebpf_replaced(const struct ebpf *ebpf)

@@ -117,6 +117,9 @@ uint64_t ebpf_events(const struct ebpf *ebpf);
 /* System calls of 32-bit code in scope, where rule looks for system calls; they are no events. */
 uint64_t ebpf_calls_32bit(const struct ebpf *ebpf, uint32_t rule);
 
+/* Operations of io_uring in scope that stand for system calls which rule looks for; they are no events. */
+uint64_t ebpf_io_uring(const struct ebpf *ebpf, uint32_t rule);
+
 /* Events and matches that the kernel did not hand to us (recursion, ring full), all rules together; no refused runs. */
 uint64_t ebpf_lost(const struct ebpf *ebpf);
 

@@ -105,6 +105,7 @@ struct program_rule_stats {
 	uint64_t divisions_by_zero;
 	uint64_t unread;      /* events that the rule did not see, or not whole: what it looks at could not be read */
 	uint64_t calls_32bit; /* system calls of 32-bit code while the rule looked for system calls: none is an event */
+	uint64_t io_uring;    /* operations of io_uring that did what a call does for which the rule looked: no event */
 	uint64_t excepted;    /* matches that an exception kept from being told and from acting; not among matches */
 	uint64_t unshown;     /* matches that an output was told to leave out, as there were so many */
 	uint64_t unraised;    /* events that its matches did not raise: there was no room for so many at one event */

@@ -227,6 +227,7 @@ static void print_losses(const json_t *counts)
 		{ "unread", "lie in memory that could not be read" },
 		{ "missed", "did not reach the program in the kernel" },
 		{ "calls_32bit", "are system calls of 32-bit code, which raise no event" },
+		{ "io_uring", "are operations of io_uring, which raise no event" },
 		{ "snapshots_cut", "are snapshots that are not whole" },
 	};
 

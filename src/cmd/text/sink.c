@@ -309,18 +309,41 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 			 "dump' show the calls");
 }
 
-static void put_calls_32bit(const struct sink *sink, const struct session_totals *totals)
+/* What a rule did not see as it is no call, or one of another kind. */
+static void say_bypass(const struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
+{
+	const struct program_rule *image = &sink->program->rules[rule];
+	const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
+
+	if (stats->calls_32bit)
+		cli_warning("%s %s did not see %" PRIu64
+			    " system call%s of 32-bit code: they raise no event; matches may be missing",
+			    sort, name, stats->calls_32bit, stats->calls_32bit == 1 ? "" : "s");
+	if (stats->io_uring)
+		cli_warning("%s %s did not see %" PRIu64
+			    " operation%s of io_uring: they are no system calls; matches may be missing",
+			    sort, name, stats->io_uring, stats->io_uring == 1 ? "" : "s");
+}
+
+void sink_bypass(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
+{
+	say_bypass(sink, rule, stats);
+	if (!sink->json || sink->is_gone)
+		return;
+	result_write_bypass_json(sink->lines.stream, sink->program, rule, stats);
+	sink_put(sink);
+}
+
+static void put_bypasses(const struct sink *sink, const struct session_totals *totals)
 {
 	for (uint32_t i = 0; i < totals->rule_count; i++)
-		if (totals->rules[i].calls_32bit)
-			cli_warning("%s %s did not see %" PRIu64
-				    " system call%s of 32-bit code: they raise no event; matches may be missing",
-				    program_sort(&sink->program->rules[i]),
-				    program_text(sink->program, sink->program->rules[i].name),
-				    totals->rules[i].calls_32bit, totals->rules[i].calls_32bit == 1 ? "" : "s");
+		say_bypass(sink, i, &totals->rules[i]);
 	if (session_totals_calls_32bit(totals))
 		cli_hint("i386 programs make such calls, and any program can (int 0x80); a rule with CALL Veto() ends "
 			 "a program that does, and a kernel with ia32_emulation=0 has none");
+	if (session_totals_io_uring(totals))
+		cli_hint("rules over sys_enter_io_uring_setup find who uses io_uring; one with CALL Veto() refuses it "
+			 "there, and the sysctl kernel.io_uring_disabled forbids it");
 }
 
 static void put_refusals(const struct sink *sink, const struct session_refusals *refusals)
@@ -472,7 +495,7 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	put_crowds(sink, totals);
 	put_sensors(&totals->sensors);
 	put_unread(sink, totals);
-	put_calls_32bit(sink, totals);
+	put_bypasses(sink, totals);
 	put_refusals(sink, &totals->refusals);
 	if (!sink->json)
 		why_write_text(sink->program, totals, sink->is_live, sink->quiet);
@@ -497,7 +520,8 @@ int sink_status(const struct sink *sink, const struct cli_arguments *arguments, 
 	if ((sink->matches || matches_of(sink, totals)) && cli_has(arguments, OPTION_FAIL_ON_MATCH))
 		return STATUS_MATCH;
 	return totals->lost || totals->sensors.late || totals->sensors.unknown || sink->has_lost ||
-			       session_totals_unread(totals) || session_totals_calls_32bit(totals)
+			       session_totals_unread(totals) || session_totals_calls_32bit(totals) ||
+			       session_totals_io_uring(totals)
 		       ? STATUS_LOST
 		       : otherwise;
 }

@@ -58,6 +58,9 @@ int sink_aggregate(void *context, const struct aggregate_report *report);
 /* A rule has refused a run, or replaced one for want of a place: told at once, the first time. */
 void sink_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats);
 
+/* A rule that looks for calls has met what raises none: told at once, the first time. */
+void sink_bypass(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats);
+
 /* What was written to lines.stream, which is no match, is whole; result as of sink_match. */
 int sink_put(struct sink *sink);
 

@@ -63,7 +63,8 @@ void record_body(void *context, struct ebpf_asm *as, const struct source_entry *
 void record_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		   const struct source_style *style, const struct scope *scope);
 void record_missed(struct ebpf_recorder *recorder, uint64_t missed);
-void record_calls_32bit(struct ebpf_recorder *recorder, uint64_t calls); /* in all so far */
+/* What sources have found so far that raises no event. */
+void record_bypassed(struct ebpf_recorder *recorder, const struct source_set *sources);
 
 /* The units that telling more of an event takes (EVENT_PACKED_ID_LATE). */
 enum { RECORD_LATE_UNITS = 1 + sizeof(struct event_packed_late) / RING_UNIT_BYTES };

@@ -7,6 +7,7 @@
 #include "ebpf/kernel/probe.h"
 #include "ebpf/path/resolve.h"
 #include "ebpf/recorder/record-priv.h"
+#include "ebpf/source/io-uring.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -24,6 +25,7 @@ struct layer {
 	struct recorded *recorded;
 	struct source_want *wants; /* with the number of the type in the whole recorder as index */
 	size_t first, count;
+	uint64_t io_uring;          /* opcodes of operations that stand for calls of which the types tell */
 	struct source_set *sources; /* NULL: a guest's */
 	bool is_attached;
 };
@@ -42,7 +44,7 @@ struct ebpf_recorder {
 	struct arena *arena; /* of the code's paths */
 	struct source_set_options sources;
 	bool is_guest;
-	uint64_t missed, calls_32bit;
+	uint64_t missed, calls_32bit, io_uring;
 };
 
 void record_body(void *context, struct ebpf_asm *as, const struct source_entry *entry, const struct source_style *style,
@@ -107,6 +109,8 @@ static int describe(struct ebpf_recorder *recorder, struct layer *layer, const s
 			.needs = &recorded->needs,
 			.packed = true,
 		};
+		if (io_uring_opcodes(wanted->type, &layer->io_uring))
+			return diag_no_memory(diag);
 		if (alloc_grow(&recorder->recorded, &recorder->capacity, recorder->count, sizeof *recorder->recorded))
 			return diag_no_memory(diag);
 		recorder->recorded[recorder->count++] = recorded;
@@ -353,7 +357,6 @@ bool ebpf_recorder_has(const struct ebpf_recorder *recorder, pid_t pid)
 
 int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uint64_t *wait_ns)
 {
-	uint64_t calls = 0;
 	int result = 0;
 
 	*missed_now = 0;
@@ -366,12 +369,9 @@ int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uin
 			continue;
 		result = source_set_poll(sources, true, &missed, wait_ns);
 		*missed_now += missed;
-		if (calls < source_set_calls_32bit(sources)) /* each layer counts the same */
-			calls = source_set_calls_32bit(sources);
+		record_bypassed(recorder, sources);
 	}
 	recorder->missed += *missed_now;
-	if (calls)
-		record_calls_32bit(recorder, calls);
 	return result;
 }
 
@@ -386,12 +386,25 @@ void record_missed(struct ebpf_recorder *recorder, uint64_t missed)
 	recorder->missed += missed;
 }
 
-void record_calls_32bit(struct ebpf_recorder *recorder, uint64_t calls)
+/* Each layer that looks for calls counts the same. */
+void record_bypassed(struct ebpf_recorder *recorder, const struct source_set *sources)
 {
-	for (size_t i = 0; i < recorder->layer_count; i++)
-		for (size_t j = 0; j < recorder->layers[i].count && calls != recorder->calls_32bit; j++)
-			if (source_is_of_calls(recorder->layers[i].wants[j].type))
-				recorder->calls_32bit = calls;
+	uint64_t calls = source_set_calls_32bit(sources), opcodes = 0;
+	bool is_of_calls = false;
+
+	for (size_t i = 0; i < recorder->layer_count; i++) {
+		const struct layer *layer = &recorder->layers[i];
+
+		opcodes |= layer->io_uring;
+		for (size_t j = 0; j < layer->count && !is_of_calls; j++)
+			is_of_calls = source_is_of_calls(layer->wants[j].type);
+	}
+	uint64_t operations = source_set_io_uring(sources, opcodes);
+
+	if (is_of_calls && calls > recorder->calls_32bit)
+		recorder->calls_32bit = calls;
+	if (operations > recorder->io_uring)
+		recorder->io_uring = operations;
 }
 
 uint32_t ebpf_recorder_cpu_count(const struct ebpf_recorder *recorder)
@@ -434,6 +447,11 @@ uint64_t ebpf_recorder_unread(const struct ebpf_recorder *recorder)
 uint64_t ebpf_recorder_calls_32bit(const struct ebpf_recorder *recorder)
 {
 	return recorder->calls_32bit;
+}
+
+uint64_t ebpf_recorder_io_uring(const struct ebpf_recorder *recorder)
+{
+	return recorder->io_uring;
 }
 
 uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder)

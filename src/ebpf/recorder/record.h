@@ -104,6 +104,9 @@ uint64_t ebpf_recorder_unread(const struct ebpf_recorder *recorder); /* only the
 /* Firings missed so far, as far as polls have found out. */
 uint64_t ebpf_recorder_missed(const struct ebpf_recorder *recorder);
 
+/* As ebpf_recorder_calls_32bit, of operations of io_uring that stand for calls that are recorded. */
+uint64_t ebpf_recorder_io_uring(const struct ebpf_recorder *recorder);
+
 /* System calls of 32-bit code so far, as far as polls have found out, where system calls are recorded: not these. */
 uint64_t ebpf_recorder_calls_32bit(const struct ebpf_recorder *recorder);
 

@@ -65,11 +65,14 @@ void source_set_detach(struct source_set *set)
 	links_close(&set->links);
 }
 
-/* Calls that a program awaits are given back by others, which have to come before it wherever they meet. */
+/*
+ * Calls that a program awaits are given back by others, which have to come before it wherever they meet. What counts
+ * operations of io_uring stays.
+ */
 static bool is_needed(const struct source_unit *unit, bool (*is_wanted)(void *, const struct source_want *),
 		      void *context)
 {
-	bool needed = unit->await != NULL;
+	bool needed = unit->await != NULL || unit->group == UINT32_MAX;
 
 	for (size_t i = 0; i < unit->entry_count && !needed; i++)
 		needed = is_wanted(context, unit->entries[i].want);

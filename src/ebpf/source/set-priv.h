@@ -7,6 +7,7 @@
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/source/await.h"
+#include "ebpf/source/io-uring.h"
 #include "ebpf/source/links.h"
 #include "ebpf/source/plan.h"
 #include "ebpf/source/set.h"
@@ -55,6 +56,9 @@ struct source_set {
 	struct source_set_options options;
 	uint32_t cpu_count;
 	uint32_t cast;
+	struct io_uring ring;
+	struct source_want *wants; /* the options', and that of ring where there is one */
+	size_t want_count;
 	struct source_plan *plan;
 	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
 	struct source_await_paths await;

@@ -26,13 +26,21 @@ enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters), LO
 /* How often misses are asked for at least. */
 static const uint64_t misses_wait_ns = 500 * 1000 * 1000;
 
-/* Both kinds of wants meet here. */
+/* NULL: operations of io_uring are not counted. */
+static const struct source_want *ring_want(const struct source_set *set)
+{
+	return set->ring.counts ? &set->wants[set->options.count] : NULL;
+}
+
+/* All kinds of wants meet here. */
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		      const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
-	if (entry->want->needs)
+	if (entry->want == ring_want(set))
+		io_uring_emit(&set->ring, as);
+	else if (entry->want->needs)
 		set->options.body(set->options.body_context, as, entry, style, scope);
 	else
 		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached ? EVENT_LATE : 0);
@@ -421,6 +429,27 @@ static void find_late_places(struct source_set *set)
 		source_await_none(set->plan);
 }
 
+/* The options' wants, and where system calls are among them what io_uring does instead. */
+static int make_wants(struct source_set *set, struct asterism_diag *diag)
+{
+	const struct source_set_options *options = &set->options;
+	uint64_t opcodes = 0;
+
+	set->wants = alloc_zero(options->count + 1, sizeof *set->wants);
+	if (!set->wants)
+		return diag_no_memory(diag);
+	for (size_t i = 0; i < options->count; i++) {
+		set->wants[set->want_count++] = options->wants[i];
+		if (io_uring_opcodes(options->wants[i].type, &opcodes))
+			return diag_no_memory(diag);
+	}
+	int result = opcodes ? io_uring_init(&set->ring, options->btf, diag) : 0;
+
+	if (!result && opcodes)
+		set->wants[set->want_count++] = set->ring.want;
+	return result;
+}
+
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
 {
 	struct scope_options scope = {
@@ -437,7 +466,9 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	result = cpus < 0 ? cpus : 0;
 	set->cpu_count = result ? 0 : (uint32_t)cpus;
 	if (!result)
-		result = source_plan_new(options->btf, options->wants, options->count, diag, &set->plan);
+		result = make_wants(set, diag);
+	if (!result)
+		result = source_plan_new(options->btf, set->wants, set->want_count, diag, &set->plan);
 	if (!result) {
 		set->tid = path_at(set, NULL, "current->pid");
 		set->tgid = path_at(set, NULL, "current->tgid");
@@ -468,6 +499,8 @@ void source_set_free(struct source_set *set)
 			source_await_fini(set->plan->units[i].await);
 	ship_free(set->ship);
 	source_plan_free(set->plan);
+	io_uring_fini(&set->ring);
+	alloc_free(set->wants);
 	alloc_free(set->programs);
 	links_fini(&set->links);
 	alloc_free(set);
@@ -550,6 +583,11 @@ uint64_t source_set_events(const struct source_set *set)
 uint64_t source_set_calls_32bit(const struct source_set *set)
 {
 	return sum(set, offsetof(struct source_counters, calls_32bit));
+}
+
+uint64_t source_set_io_uring(const struct source_set *set, uint64_t opcodes)
+{
+	return io_uring_count(&set->ring, opcodes);
 }
 
 uint64_t source_set_lost(const struct source_set *set)

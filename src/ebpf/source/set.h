@@ -75,6 +75,9 @@ uint64_t source_set_events(const struct source_set *set);
 /* System calls of 32-bit code in scope so far, none of which is an event. */
 uint64_t source_set_calls_32bit(const struct source_set *set);
 
+/* Operations of io_uring in scope so far whose opcodes are among the bits; none is an event. */
+uint64_t source_set_io_uring(const struct source_set *set, uint64_t opcodes);
+
 /* Firings missed and records dropped so far, as far as polls have found out. */
 uint64_t source_set_lost(const struct source_set *set);
 

@@ -95,6 +95,12 @@ static int kernel_finish(struct executor *executor)
 	return 0;
 }
 
+static void look_for_bypassed(const struct kernel *kernel, uint32_t rule, struct program_rule_stats *stats)
+{
+	stats->calls_32bit = ebpf_calls_32bit(kernel->ebpf, rule);
+	stats->io_uring = ebpf_io_uring(kernel->ebpf, rule);
+}
+
 static void kernel_count(const struct executor *executor, struct session_totals *totals)
 {
 	const struct kernel *kernel = (const struct kernel *)executor;
@@ -109,16 +115,18 @@ static void kernel_count(const struct executor *executor, struct session_totals 
 		totals->lost += totals->rules[i].pool_exhausted;
 	}
 	for (uint32_t i = 0; i < totals->rule_count; i++) /* also of rules for which events are only shipped */
-		totals->rules[i].calls_32bit = ebpf_calls_32bit(kernel->ebpf, i);
+		look_for_bypassed(kernel, i, &totals->rules[i]);
 }
 
 static void kernel_look(const struct executor *executor, struct program_rule_stats *rules)
 {
 	const struct kernel *kernel = (const struct kernel *)executor;
 
-	for (uint32_t i = 0; i < kernel->program->rule_count; i++)
+	for (uint32_t i = 0; i < kernel->program->rule_count; i++) {
 		if (!kernel->excluded[i])
 			ebpf_stats(kernel->ebpf, i, &rules[i]);
+		look_for_bypassed(kernel, i, &rules[i]);
+	}
 }
 
 static void kernel_tally(const struct executor *executor, uint32_t statement, uint64_t *buckets)

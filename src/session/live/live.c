@@ -58,7 +58,7 @@ struct live {
 	uint64_t reported_ns; /* when progress was told last */
 	uint64_t next_crowds_ns;
 	struct program_rule_stats *rules; /* per rule: counters at the last look; NULL: nobody wants to know */
-	bool *crowded;                    /* per rule: that is told */
+	bool *crowded, *bypassed;         /* per rule: that is told */
 	uint32_t rule_count;
 	uint64_t still_ns; /* since when the command is known to be stopped; 0: it is not */
 	uint64_t next_still_ns;
@@ -154,7 +154,8 @@ static int begin(struct live *live, const struct session_rules *rules)
 		live->rule_count = session_rules_program(rules)->rule_count;
 		live->rules = alloc_zero(live->rule_count, sizeof *live->rules);
 		live->crowded = alloc_zero(live->rule_count, sizeof *live->crowded);
-		if (!live->rules || !live->crowded)
+		live->bypassed = alloc_zero(live->rule_count, sizeof *live->bypassed);
+		if (!live->rules || !live->crowded || !live->bypassed)
 			return diag_no_memory(live->diag);
 	}
 	if (session_components_seed(&live->components, live->processes.launch.pid))
@@ -300,6 +301,10 @@ static void watch_crowds(struct live *live, uint64_t now, uint64_t *wait_ns)
 	for (uint32_t i = 0; i < live->rule_count; i++) {
 		const struct program_rule_stats *stats = &live->rules[i];
 
+		if (!live->bypassed[i] && (stats->calls_32bit || stats->io_uring)) {
+			live->bypassed[i] = true;
+			live->options->on_bypass(live->options->context, i, stats);
+		}
 		if (live->crowded[i] || (stats->pool_exhausted == stats->events_refused && !stats->crowded))
 			continue;
 		live->crowded[i] = true;
@@ -418,6 +423,7 @@ void live_close(struct live *live)
 	live_loop_close(&live->loop);
 	alloc_free(live->rules);
 	alloc_free(live->crowded);
+	alloc_free(live->bypassed);
 	alloc_free(live);
 }
 

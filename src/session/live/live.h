@@ -58,6 +58,8 @@ struct session_live_options {
 	int (*on_pause)(void *context);
 	/* A rule has refused a run, or replaced one for want of a place, the first time. NULL: no need. */
 	void (*on_crowd)(void *context, uint32_t rule, const struct program_rule_stats *stats);
+	/* A rule that looks for calls has met 32-bit ones, or io_uring, for the first time. NULL: no need. */
+	void (*on_bypass)(void *context, uint32_t rule, const struct program_rule_stats *stats);
 	/* Now and then, how a recording is going. NULL: no need. */
 	void (*on_progress)(void *context, const struct recording_totals *totals);
 	void *context; /* of all of these */

@@ -286,6 +286,8 @@ static void put_rule_stats(FILE *stream, const struct program_rule *rule, const 
 		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
 	if (stats->calls_32bit)
 		fprintf(stream, ",\"calls_32bit\":%" PRIu64, stats->calls_32bit);
+	if (stats->io_uring)
+		fprintf(stream, ",\"io_uring\":%" PRIu64, stats->io_uring);
 	if (rule->except)
 		fprintf(stream, ",\"excepted\":%" PRIu64, stats->excepted);
 	if (stats->unshown)
@@ -302,6 +304,15 @@ void result_write_crowd_json(FILE *stream, const struct program *program, uint32
 	result_put_string(stream, program_text(program, program->rules[rule].name));
 	fprintf(stream, ",\"refused\":%" PRIu64 ",\"replaced\":%" PRIu64 "}\n",
 		stats->pool_exhausted - stats->events_refused, stats->crowded);
+}
+
+void result_write_bypass_json(FILE *stream, const struct program *program, uint32_t rule,
+			      const struct program_rule_stats *stats)
+{
+	fputs("{\"notice\":\"bypass\",\"rule\":", stream);
+	result_put_string(stream, program_text(program, program->rules[rule].name));
+	fprintf(stream, ",\"calls_32bit\":%" PRIu64 ",\"io_uring\":%" PRIu64 "}\n", stats->calls_32bit,
+		stats->io_uring);
 }
 
 static void put_refusals(FILE *stream, const struct program *program, const struct session_refusals *refusals)

@@ -51,6 +51,10 @@ bool result_is_reported(const struct program_rule *rule, enum severity least);
 uint64_t result_unreported(const struct program *program, const struct session_totals *totals, uint32_t rule);
 
 /* A line of JSON: the rule has refused runs, or replaced them for want of places. */
+/* A rule that looks for calls has met what raises none. */
+void result_write_bypass_json(FILE *stream, const struct program *program, uint32_t rule,
+			      const struct program_rule_stats *stats);
+
 void result_write_crowd_json(FILE *stream, const struct program *program, uint32_t rule,
 			     const struct program_rule_stats *stats);
 

@@ -22,6 +22,16 @@ uint64_t session_totals_calls_32bit(const struct session_totals *totals)
 	return calls;
 }
 
+uint64_t session_totals_io_uring(const struct session_totals *totals)
+{
+	uint64_t operations = totals->recording.io_uring;
+
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		if (totals->rules[i].io_uring > operations)
+			operations = totals->rules[i].io_uring;
+	return operations;
+}
+
 void session_totals_fini(struct session_totals *totals)
 {
 	alloc_free(totals->rules);

@@ -65,6 +65,9 @@ uint64_t session_totals_unread(const struct session_totals *totals);
 /* System calls of 32-bit code, where a rule looked for system calls or they were recorded. */
 uint64_t session_totals_calls_32bit(const struct session_totals *totals);
 
+/* The most operations of io_uring that a rule, or a recording, did not see as calls. */
+uint64_t session_totals_io_uring(const struct session_totals *totals);
+
 void session_totals_fini(struct session_totals *totals);
 
 #endif

@@ -393,6 +393,7 @@ void recording_count(const struct recording *recording, struct recording_totals 
 		totals->unread = ebpf_recorder_unread(recorder);
 		totals->dropped = ebpf_recorder_dropped(recorder) - totals->unread;
 		totals->missed = ebpf_recorder_missed(recorder);
+		totals->io_uring = ebpf_recorder_io_uring(recorder);
 		totals->calls_32bit = ebpf_recorder_calls_32bit(recorder);
 	}
 	totals->unmarked += recording->unmarked;

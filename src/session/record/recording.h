@@ -72,6 +72,7 @@ struct recording_totals {
 	uint64_t dropped;     /* found no place in a ring */
 	uint64_t unread;      /* a number, or whether they happened, lies in memory that could not be read */
 	uint64_t missed;      /* the kernel did not run our program */
+	uint64_t io_uring;    /* operations of io_uring that stand for calls that were recorded: none is an event */
 	uint64_t calls_32bit; /* of 32-bit code while system calls were recorded: none is an event */
 	uint64_t unwritten;   /* lost because the trace could not be written, as when the disk is full */
 	uint64_t unmarked;    /* matches without a mark, as the disk took too long or was full */
