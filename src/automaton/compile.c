@@ -80,6 +80,7 @@ static int compile_rule(struct unit_build *unit, const struct lang_rule *rule)
 		err = build.error;
 	}
 	if (!err) {
+		shapes_warn(&build);
 		ends_add(&build);
 		err = build.error;
 	}

@@ -99,6 +99,13 @@ static uint32_t agreed(const struct rule_build *build, const struct state *state
 	return count;
 }
 
+bool keys_has(const struct rule_build *build, const struct state *state)
+{
+	uint32_t slots[PROGRAM_KEY_SLOTS_MAX];
+
+	return agreed(build, state, false, slots) > 0;
+}
+
 /* The skipping semantics: a class by the whole key. */
 static void choose(struct rule_build *build, struct state *state)
 {

@@ -204,9 +204,13 @@ bool forbid_edge(struct rule_build *build, const struct state *state, const stru
 void forbid_begin(struct rule_build *build, const struct state *from, const struct merged_edge *merged,
 		  const struct state *target, struct pending_transition *pending);
 
-/* keys.c: the class of every state. */
+/* keys.c: the class of every state; whether the transitions of one agree on a key. */
+bool keys_has(const struct rule_build *build, const struct state *state);
 void keys_choose(struct rule_build *build);
 void keys_add(struct rule_build *build, struct class_row *class, const struct key_row *key);
+
+/* shapes.c: warns of rules that go blind, or count double. */
+void shapes_warn(const struct rule_build *build);
 
 /* ends.c: transitions of runs that end with a process or thread, once the classes are chosen. */
 void ends_add(struct rule_build *build);

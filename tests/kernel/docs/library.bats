@@ -128,6 +128,19 @@ shopt -s extglob
 	[[ $output == *'cat: /nowhere/at/all: No such file or directory'* ]]
 }
 
+@test "docs: the complete program of library.md reports each file that could not be opened once, and no other" {
+	sed -n '/^```c$/,/^```$/p' "$BATS_TEST_DIRNAME/../../../docs/library.md" | sed '/^```c$/d; /^```$/,$d' >missing.c
+	gcc -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o missing missing.c $(pkg-config --libs asterism)
+	mkdir work
+	echo here >work/here
+	printf 'all:\n\t@unset LD_LIBRARY_PATH; LC_ALL=C cat $(foreach i,1 2 3 4 5 6 7 8 9 10,here /nowhere/$i /nowhere/$i here /nowhere/$i) >/dev/null || true\n' >work/Makefile
+	cd work
+	run -0 --separate-stderr ../missing
+	[ "$(grep -c '^cat: ' <<<"$stderr")" = 30 ] # as cat says
+	[ "$(grep -c '^cat: /nowhere/[0-9]*: No such file or directory$' <<<"$output")" = 30 ]
+	[ "$(grep -c '^cat: ' <<<"$output")" = 30 ]
+}
+
 @test "examples: a pool grows when its own jobs wait" {
 	make -s pool
 	run -0 ./pool 80 20
