@@ -54,6 +54,50 @@ task() {
 	[ ! -e /tmp/asterism-shop ]
 }
 
+@test "3: waits longer than deadlock_timeout name the holder once, with the waiter; without a wait there is nothing" {
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || skip "needs postgresql"
+	command -v setpriv >/dev/null || skip "needs setpriv"
+	# database.sh's server and its functions, with other transactions.
+	sed '/^{$/,$d; s,/tmp/asterism-shop,/tmp/asterism-waits,' database.sh >waits.sh
+	cat >>waits.sh <<-'END'
+		ask="$programs/psql -q -At -h $folder -U shop postgres"
+		mkfifo statements
+		$ask <statements >"$1/holder" &
+		asks=$!
+		exec 3>statements
+		echo 'SELECT pg_backend_pid(); BEGIN; SELECT pg_advisory_xact_lock(1);' >&3
+		until_one "state = 'idle in transaction'"
+		if [ "$2" = apart ]; then
+		    echo 'COMMIT;' >&3
+		    until_one "state = 'idle'"
+		fi
+		for i in 1 2; do
+		    $ask -c 'SELECT pg_backend_pid()' -c 'SELECT pg_advisory_xact_lock_shared(1)' >"$1/waiter.$i" 3>&- &
+		    asks="$asks $!"
+		done
+		if [ "$2" = behind ]; then
+		    until_one "state = 'idle in transaction' AND 2 = (SELECT count(*) FROM pg_locks WHERE NOT granted)"
+		    sleep 2.6
+		    echo 'COMMIT;' >&3
+		fi
+		exec 3>&-
+		wait $asks
+	END
+	run --separate-stderr -0 "$ASTERISM" run -q -f json lock-wait.rule -- sh waits.sh "$PWD" behind
+	python3 - 3<<<"$output" <<-'END'
+		import json
+		found = [match for match in map(json.loads, open(3)) if "match" in match]
+		waiters = sorted(int(open("waiter.%d" % i).readline()) for i in (1, 2))
+		assert sorted(match["return"]["waiter"] for match in found) == waiters, (found, waiters)
+		for match in found:
+		    assert match["pid"] == int(open("holder").readline()) and match["return"]["holds"].endswith(" COMMIT"), match
+		    assert match["return"]["waits"].endswith(" SELECT waiting") and 2.5e9 <= match["return"]["waited"] < 100e9, match
+	END
+	run --separate-stderr -0 "$ASTERISM" run -q -f json lock-wait.rule -- sh waits.sh "$PWD" apart
+	[[ $output != *'"match"'* ]]
+	[ ! -e /tmp/asterism-waits ]
+}
+
 @test "4: what a build starts" {
 	task 4 gcc make
 	[ -x locks ]

@@ -2,14 +2,16 @@
 /*
  * What goes wrong with locks, and nearly goes wrong, for the tests of the shipped rules.
  *
- * usage: plant-locks herd THREADS      a broadcast wakes THREADS threads, of which one finds work
- *        plant-locks one THREADS       a signal wakes one of them
- *        plant-locks convoy ROUNDS     four threads take a lock ROUNDS times each, and a nap while they hold it: all
- * queue plant-locks apart ROUNDS      each has a lock of its own plant-locks circle THREADS [CIRCLES]  each takes a
- * lock and then that of the next, so that all are stuck for ever plant-locks orderly           two threads take two
- * locks in the same order plant-locks behind            two threads wait for six seconds for two locks that a third one
- * has, which sleeps plant-locks handed            two threads hand two locks to each other, for two seconds
- *        plant-locks foreign           two threads are stuck on two locks that are not the C library's
+ * usage: plant-locks herd THREADS    a broadcast wakes THREADS threads, of which one finds work
+ *        plant-locks one THREADS     a signal wakes one of them
+ *        plant-locks convoy ROUNDS   four threads take a lock ROUNDS times each, and a nap while they hold it
+ *        plant-locks apart ROUNDS    each has a lock of its own
+ *        plant-locks circle THREADS [CIRCLES]
+ *                                    each takes a lock and then that of the next: all are stuck for ever
+ *        plant-locks orderly         two threads take two locks in the same order
+ *        plant-locks behind          two threads wait six seconds for two locks of a third one, which sleeps
+ *        plant-locks handed          two threads hand two locks to each other, for two seconds
+ *        plant-locks foreign         two threads are stuck on two locks that are not the C library's
  */
 
 #include <linux/futex.h>
