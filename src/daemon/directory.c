@@ -5,6 +5,7 @@
  */
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
@@ -99,24 +100,25 @@ int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ER
 }
 
 /*
- * The new unit is at work before the old one goes, so that there is no gap; until then the old one tells of matches,
- * of those too that wait to be handed out.
+ * The new unit is at work before the old one goes, so that there is no gap: from one moment on it tells of matches, and
+ * the old one of those before, of those too that wait to be handed out.
  */
 static int swap(struct daemon *daemon, struct unit *old, struct unit *unit, char error[UNIT_ERROR_BYTES])
 {
 	bool was_active = unit_is_active(old);
 	int result = 0;
 
-	unit->is_muted = was_active;
+	unit->from_ns = was_active ? UINT64_MAX : 0;
 	if (was_active || !old->rules)
 		result = daemon_activate(daemon, unit, error);
 	if (result) {
 		unit_free(unit);
 		return result;
 	}
-	if (was_active)
+	if (was_active) {
+		unit->from_ns = old->until_ns = clock_now_ns();
 		asterism_session_dispatch(daemon->session);
-	unit->is_muted = false;
+	}
 	unit->is_seen = true;
 	units_replace(&daemon->units, old, unit);
 	log_line(LOG_LEVEL_INFO, "%s: loaded", unit->name);

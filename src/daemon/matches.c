@@ -101,7 +101,8 @@ int daemon_on_match(void *context, const struct asterism_match *match)
 	char *text;
 	int length;
 
-	if (unit->is_muted)
+	if (asterism_match_time_ns(match) < unit->from_ns ||
+	    (unit->until_ns && asterism_match_time_ns(match) >= unit->until_ns))
 		return ASTERISM_CONTINUE;
 	if (rule->severity < daemon->options->min_severity) {
 		rule->below_severity++;

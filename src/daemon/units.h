@@ -29,9 +29,11 @@ struct unit {
 	struct asterism_rules *rules; /* NULL: there are none */
 	struct unit_rule *counts;     /* per rule */
 	uid_t owner;
-	bool is_file;                 /* of the directory */
-	bool is_seen;                 /* in the reload that is under way */
-	bool is_muted;                /* what it replaces still tells of the same matches */
+	bool is_file; /* of the directory */
+	bool is_seen; /* in the reload that is under way */
+	/* Matches before are told by what it replaces, from the other on by what replaces it; 0: there is no such time.
+	 */
+	uint64_t from_ns, until_ns;
 	uint64_t hash;                /* of the content that it was made from; who may write there needs no collision */
 	size_t length;                /* likewise */
 	uint64_t events;              /* counted at the last tick */
