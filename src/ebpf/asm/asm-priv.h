@@ -32,7 +32,7 @@ struct asm_function {
 	size_t fixup_count, fixup_capacity;
 	struct asm_note *notes; /* ascending by insn, one per instruction at most */
 	size_t note_count, note_capacity;
-	uint32_t stack_bytes;
+	uint32_t stack_bytes, stack_most; /* taken now, and ever */
 	/* While linking: */
 	bool reachable;
 	uint8_t *live;     /* per instruction: control can get there */

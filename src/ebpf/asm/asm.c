@@ -205,6 +205,8 @@ int16_t ebpf_stack_take(struct ebpf_asm *as, uint32_t bytes)
 		return -8;
 	}
 	function->stack_bytes += (bytes + 7) / 8 * 8;
+	if (function->stack_bytes > function->stack_most)
+		function->stack_most = function->stack_bytes;
 	return (int16_t) - (int32_t)function->stack_bytes;
 }
 

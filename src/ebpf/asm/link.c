@@ -5,6 +5,10 @@
  * first, as the kernel wants it) and fills in distances. A conditional jump that is too far becomes
  * "if cond goto +1; goto +1; gotol target", an unconditional one gotol; this may push others out of reach, so
  * sizes are settled by iteration, which ends because jumps only ever grow.
+ *
+ * A function begins by writing to the deepest place of its stack. Where paths that use more of it meet others that use
+ * less, Linux 6.18 follows a number back to where it is set into a state that has no such place, reports a "verifier
+ * bug: stack slot" and refuses the program with EFAULT. So all states have all places.
  */
 
 #include "ebpf/asm/asm-priv.h"
@@ -115,7 +119,7 @@ static int mark_reachable(struct ebpf_asm *as, uint32_t index, uint32_t depth)
 /* Where each instruction of the function lies, given which jumps are far. */
 static void settle(struct asm_function *function)
 {
-	uint32_t at = 0;
+	uint32_t at = function->stack_most > 0;
 
 	for (size_t i = 0; i < function->insn_count; i++) {
 		function->moved[i] = at;
@@ -211,6 +215,10 @@ static void write_jump(const struct ebpf_asm *as, const struct asm_function *fun
 
 static void write_function(const struct ebpf_asm *as, const struct asm_function *function, struct ebpf_code *code)
 {
+	if (function->stack_most)
+		code->insns[function->start] = (struct bpf_insn){ .code = BPF_ST | BPF_MEM | BPF_DW,
+								  .dst_reg = BPF_REG_10,
+								  .off = (int16_t) - (int32_t)function->stack_most };
 	for (size_t i = 0; i < function->insn_count; i++)
 		if (function->live[i])
 			code->insns[function->start + function->moved[i]] = function->insns[i];
@@ -235,7 +243,7 @@ static void write_lines(const struct asm_function *function, struct ebpf_code *c
 							      .insn = function->start,
 							      .is_global = function->is_global,
 							      .numbers = function->numbers };
-	if (!function->note_count || function->notes[0].insn != 0)
+	if (!function->note_count || function->moved[function->notes[0].insn] != 0)
 		code->lines[code->line_count++] =
 			(struct ebpf_code_line){ .text = function->name, .insn = function->start, .function = index };
 	for (size_t i = 0; i < function->note_count; i++) {

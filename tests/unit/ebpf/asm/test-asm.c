@@ -219,6 +219,33 @@ static void the_stack_is_bounded_and_reused(void **state)
 	ebpf_asm_free(as);
 }
 
+static void begins_with_the_deepest_place_of_the_stack(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t mark = ebpf_stack_mark(as), again = ebpf_label(as);
+
+	ebpf_stack_take(as, 40);
+	ebpf_stack_release(as, mark);
+	ebpf_stack_take(as, 8);
+	ebpf_note(as, "first");
+	ebpf_bind(as, again);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 7, again);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 4);
+	assert_int_equal(code.insns[0].code, BPF_ST | BPF_MEM | BPF_DW);
+	assert_int_equal(code.insns[0].off, -40);
+	assert_int_equal(code.insns[2].off, -2);
+	assert_int_equal(code.line_count, 2);
+	assert_int_equal(code.lines[0].insn, 0);
+	assert_int_equal(code.lines[1].insn, 1);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
 /* Whatever allocation fails, the error arrives at the end and nothing leaks or crashes. */
 static void survives_every_failing_allocation(void **state)
 {
@@ -291,6 +318,7 @@ int main(void)
 		cmocka_unit_test(leaves_out_what_control_cannot_reach),
 		cmocka_unit_test(running_off_the_end_is_an_error),
 		cmocka_unit_test(the_stack_is_bounded_and_reused),
+		cmocka_unit_test(begins_with_the_deepest_place_of_the_stack),
 		cmocka_unit_test(clears_a_name_before_it_is_reported),
 		cmocka_unit_test(survives_every_failing_allocation),
 	};
