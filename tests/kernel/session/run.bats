@@ -278,9 +278,9 @@ takes_early() {
 @test "rules that the kernel cannot run go to user space, with a note; SYNCHRONOUS ones are an error" {
 	printf 'RULE story PATTERN { [sys_enter[]:a, sys_exit:b] } WHERE { [tid], b.ret == 39, a.len > 1.5 }\n' >story.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json story.rule -- true
-	[[ $stderr == "asterism: note: rule story runs in user space: "* ]]
+	[[ $stderr == *"asterism: note: rule story runs in user space: "* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -f json story.rule -- true
-	[ -z "$stderr" ]
+	[[ $stderr != *note:* ]]
 	sed 's/^/SYNCHRONOUS /' story.rule >must.rule
 	run --separate-stderr -2 "$ASTERISM" run must.rule -- true
 	[[ $stderr == *"rule story is SYNCHRONOUS but cannot run in the kernel: "* ]]
@@ -302,14 +302,14 @@ takes_early() {
 	done >many.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json many.rule -- true
 	[ "$(grep -c 'in user space' <<<"$stderr")" = 1 ]
-	[[ $stderr == "asterism: note: 10 rules and machines run in user space: far1, far2, far3, far4, far5, far6, far7, far8 and 2 more"$'\n'"help: 'asterism check' says why"* ]]
+	[[ $stderr == *"asterism: note: 10 rules and machines run in user space: far1, far2, far3, far4, far5, far6, far7, far8 and 2 more"$'\n'"help: 'asterism check' says why"* ]]
 	printf 'RULE large PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] } WITHIN 1s POOL 8000000\n' >large.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json large.rule -- true
-	[[ $stderr == "asterism: note: rule large runs in user space: its runs take more than 256 MiB"* ]]
+	[[ $stderr == *"asterism: note: rule large runs in user space: its runs take more than 256 MiB"* ]]
 	[[ $output == *'"match":"large"'* ]]
 	rule='[sys_enter:a, sys_exit:b] WHERE { [tid] } AGGREGATE { COUNT, AVG(b.ret * 1.5) }'
 	run --separate-stderr -0 "$ASTERISM" run -r "$rule" -- true
-	[[ $stderr == "asterism: note: rule rule has its matches delivered to be added up in user space: a value is a floating-point number"* ]]
+	[[ $stderr == *"asterism: note: rule rule has its matches delivered to be added up in user space: a value is a floating-point number"* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -r "$rule" -- true
 	[ -z "$stderr" ]
 	run --separate-stderr -0 "$ASTERISM" run -r "${rule/AVG*/SUM(b.ret) \}}" -- true
