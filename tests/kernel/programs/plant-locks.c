@@ -2,18 +2,25 @@
 /*
  * What goes wrong with locks, and nearly goes wrong, for the tests of the shipped rules.
  *
- * usage: plant-locks herd THREADS      a broadcast wakes THREADS threads, of which one finds work
- *        plant-locks one THREADS       a signal wakes one of them
- *        plant-locks convoy ROUNDS     four threads take a lock ROUNDS times each, and a nap while they hold it: all
- * queue plant-locks apart ROUNDS      each has a lock of its own plant-locks deadly            two threads take two
- * locks in opposite order, and are stuck for six seconds plant-locks orderly           they take them in the same order
+ * usage: plant-locks herd THREADS    a broadcast wakes THREADS threads, of which one finds work
+ *        plant-locks one THREADS     a signal wakes one of them
+ *        plant-locks convoy ROUNDS   four threads take a lock ROUNDS times each, and a nap while they hold it
+ *        plant-locks apart ROUNDS    each has a lock of its own
+ *        plant-locks circle THREADS [CIRCLES]
+ *                                    each takes a lock and then that of the next: all are stuck for ever
+ *        plant-locks orderly         two threads take two locks in the same order
+ *        plant-locks behind          two threads wait six seconds for two locks of a third one, which sleeps
+ *        plant-locks handed          two threads hand two locks to each other, for two seconds
+ *        plant-locks foreign         two threads are stuck on two locks that are not the C library's
  */
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +32,7 @@ static pthread_mutex_t own[4] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITI
 static pthread_cond_t work_came = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t both;
 static int work, waiting, rounds;
-static bool apart, orderly, over;
+static bool apart, over;
 
 static void nap_us(long us)
 {
@@ -104,49 +111,156 @@ static void convoy(void)
 		pthread_join(thread[i], NULL);
 }
 
-static void *taker(void *turned)
-{
-	bool turn = turned && !orderly;
+/* One of a circle: what it takes first, and what it takes then, which another one has. */
+struct link {
+	pthread_mutex_t *first, *then;
+};
 
-	if (!orderly)
-		pthread_barrier_wait(&both);
-	pthread_mutex_lock(turn ? &other : &mutex);
-	nap_us(turn ? 130000 : 100000); /* so that it is known who waits first */
-	pthread_mutex_lock(turn ? &mutex : &other);
-	pthread_mutex_unlock(&mutex);
-	pthread_mutex_unlock(&other);
+static void *link_taker(void *context)
+{
+	struct link *link = context;
+
+	pthread_mutex_lock(link->first);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(link->then);
 	return NULL;
 }
 
-static void two(void)
+/* Circles of so many threads each. The waits begin in no order that is known. */
+static void circles(int threads, int count)
+{
+	static pthread_mutex_t locks[MOST];
+	static struct link links[MOST];
+	pthread_t thread;
+
+	pthread_barrier_init(&both, NULL, threads * count);
+	for (int i = 0; i < threads * count; i++) {
+		int begin = i / threads * threads;
+
+		pthread_mutex_init(&locks[i], NULL);
+		links[i] = (struct link){ &locks[i], &locks[begin + (i + 1 - begin) % threads] };
+	}
+	for (int i = 0; i < threads * count; i++)
+		start(&thread, link_taker, &links[i]);
+	sleep(2);
+	exit(0);
+}
+
+static void *orderly_taker(void *unused)
+{
+	pthread_mutex_lock(&mutex);
+	nap_us(100000);
+	pthread_mutex_lock(&other);
+	pthread_mutex_unlock(&other);
+	pthread_mutex_unlock(&mutex);
+	return unused;
+}
+
+static void *waiter(void *lock)
+{
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
+	return NULL;
+}
+
+static void behind(void)
 {
 	pthread_t first, second;
 
-	pthread_barrier_init(&both, NULL, 2);
-	start(&first, taker, NULL);
-	start(&second, taker, &both);
-	if (!orderly) {
-		sleep(6);
-		exit(0);
-	}
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&other);
+	start(&first, waiter, &mutex);
+	start(&second, waiter, &other);
+	sleep(6);
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&other);
 	pthread_join(first, NULL);
 	pthread_join(second, NULL);
+}
+
+/* One has only ever one of the two, and gives it back just before it waits for the other; the other one takes both. */
+static void *hander(void *turned)
+{
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+		pthread_mutex_lock(turned ? &other : &mutex);
+		nap_us(turned ? 100 : 1000);
+		if (!turned)
+			pthread_mutex_unlock(&mutex);
+		pthread_mutex_lock(turned ? &mutex : &other);
+		pthread_mutex_unlock(&other);
+		if (turned)
+			pthread_mutex_unlock(&mutex);
+	}
+	return NULL;
+}
+
+static void pair(void *(*run)(void *), int seconds)
+{
+	pthread_t first, second;
+
+	start(&first, run, NULL);
+	start(&second, run, &both);
+	sleep(seconds);
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	pthread_join(first, NULL);
+	pthread_join(second, NULL);
+}
+
+/* A lock as many programs have one of their own: 0 free, 1 taken, 2 taken and waited for. */
+static struct foreign_lock {
+	int word, unused[7];
+} foreign_locks[2];
+
+static void foreign_take(int *word)
+{
+	int free = 0;
+
+	if (__atomic_compare_exchange_n(word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+static void *foreign_taker(void *turned)
+{
+	foreign_take(&foreign_locks[turned != NULL].word);
+	pthread_barrier_wait(&both);
+	foreign_take(&foreign_locks[turned == NULL].word);
+	return NULL;
+}
+
+static void foreign(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&both, NULL, 2);
+	start(&thread, foreign_taker, NULL);
+	start(&thread, foreign_taker, &both);
+	sleep(6);
+	exit(0);
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	int number = argc > 2 ? atoi(argv[2]) : 0;
+	int number = argc > 2 ? atoi(argv[2]) : 0, again = argc > 3 ? atoi(argv[3]) : 1;
 
 	apart = !strcmp(what, "apart");
-	orderly = !strcmp(what, "orderly");
 	rounds = number;
 	if ((!strcmp(what, "herd") || !strcmp(what, "one")) && number > 0 && number <= MOST)
 		herd(number, *what == 'h');
 	else if (!strcmp(what, "convoy") || apart)
 		convoy();
-	else if (!strcmp(what, "deadly") || orderly)
-		two();
+	else if (!strcmp(what, "circle") && number > 1 && number * again <= MOST)
+		circles(number, again);
+	else if (!strcmp(what, "orderly"))
+		pair(orderly_taker, 0);
+	else if (!strcmp(what, "behind"))
+		behind();
+	else if (!strcmp(what, "handed"))
+		pair(hander, 2);
+	else if (!strcmp(what, "foreign"))
+		foreign();
 	else
 		return 2;
 	return 0;
