@@ -61,13 +61,8 @@ print(value)' "$@"
 @test "a full pool is told at once, whether runs are refused or give way; LATEST needs no places" {
 	for full in REFUSE REPLACE; do
 		echo "$pool $full" >pool.rule
-		(
-			python3 calls.py 1000 0
-			until grep -q '"notice"' out; do sleep 0.1; done
-			cp out early
-		) &
-		"$ASTERISM" run -f json -o out pool.rule -p $! 2>err || true
-		wait $!
+		"$ASTERISM" run -f json -o out pool.rule -- sh -c 'python3 calls.py 1000 0
+			for i in $(seq 300); do ! grep -q \"notice\" out || break; sleep 0.1; done; cp out early' 2>err || [ $? = 3 ]
 		run cat early
 		[ "$full" = REPLACE ] || [[ $output == *'{"notice":"pool","rule":"waits","refused":900,"replaced":0}'* ]]
 		[ "$full" = REFUSE ] || [[ $output == *'{"notice":"pool","rule":"waits","refused":0,"replaced":900}'* ]]
