@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which command runs, and answers --help and --version. */
+/* Decides which command runs, and answers --help and --version. Called asterismd it is the daemon. */
 
 #include "cli/help.h"
 #include "cli/print.h"
@@ -9,6 +9,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
 #include "cmd/table.h"
+#include "daemon/main.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,11 +78,20 @@ static void hold_standard_descriptors(void)
 	}
 }
 
+static bool is_daemon(const char *called)
+{
+	const char *slash = strrchr(called, '/');
+
+	return strcmp(slash ? slash + 1 : called, "asterismd") == 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct cli_command *command;
 	int status;
 
+	if (argc > 0 && is_daemon(argv[0]))
+		return daemon_main(argc, argv);
 	hold_standard_descriptors();
 	cli_color(NULL);
 	if (argc < 2) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* asterismd: holds rules, and hands out what they find. Decides how it begins and ends. */
 
+#include "daemon/main.h"
+
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
@@ -17,7 +19,7 @@ static void hold_standard_descriptors(void)
 	}
 }
 
-int main(int argc, char **argv)
+int daemon_main(int argc, char **argv)
 {
 	static struct daemon daemon;
 	struct options options;

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
 	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
-	asterismd=$build/src/daemon/asterismd
+	asterismd=$build/src/cmd/asterismd
 	[ -x "$ASTERISM-docs" ] && [ -x "$asterismd-docs" ] || skip "the generators of pages are not built"
 	cd "$BATS_TEST_TMPDIR"
 	: >file

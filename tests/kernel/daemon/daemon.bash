@@ -8,7 +8,7 @@ daemon_setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
 	export ASTERISM_CATALOGS=${ASTERISM_CATALOGS:-$BATS_TEST_DIRNAME/../../../catalogs}
-	asterismd=$build/src/daemon/asterismd
+	asterismd=$build/src/cmd/asterismd
 	cd "$BATS_TEST_TMPDIR"
 	chmod 755 .
 	mkdir rules

@@ -196,7 +196,7 @@ readers_are() {
 	mkdir rules
 	rule big 'DO { CALL Kill(#PID) }' >rules/big.rule
 	echo 'allow Kill' >policy
-	"$(dirname "$ASTERISM")/../daemon/asterismd" --rules rules --socket "$PWD/control" --sensors --policy policy --output "$PWD/out" 2>log 3>&- &
+	"$(dirname "$ASTERISM")/asterismd" --rules rules --socket "$PWD/control" --sensors --policy policy --output "$PWD/out" 2>log 3>&- &
 	started+=" $!"
 	wait_for grep -q 'observing, with 1 unit of rules at work' log
 	run -137 "$plant" 500 made

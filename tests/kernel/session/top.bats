@@ -56,7 +56,7 @@ teardown() {
 @test "rules of asterismd" {
 	mkdir rules
 	cp asked.rule rules/
-	"$(dirname "$ASTERISM")/../daemon/asterismd" --socket "$PWD/socket" --rules rules --measure >log 2>&1 &
+	"$(dirname "$ASTERISM")/asterismd" --socket "$PWD/socket" --rules rules --measure >log 2>&1 &
 	daemon=$!
 	wait_for "$ASTERISM" ctl --socket "$PWD/socket" ping
 	run -0 timeout 60 "$ASTERISM" top --batch -n 1 --interval 1s --socket "$PWD/socket"

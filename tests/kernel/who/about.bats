@@ -223,7 +223,7 @@ is_over() {
 
 @test "the units of asterismd keep to them as well" {
 	needs_cgroups
-	asterismd=$(cd "$(dirname "$ASTERISM")/../.." && pwd)/src/daemon/asterismd
+	asterismd=$(cd "$(dirname "$ASTERISM")/../.." && pwd)/src/cmd/asterismd
 	marker a 010
 	marker '' 020
 	mkdir rules

@@ -82,7 +82,7 @@ observe() {
 }
 
 @test "asterismd takes the name, as well, and its matches say the container" {
-	asterismd=$(cd "$(dirname "$ASTERISM")/../.." && pwd)/src/daemon/asterismd
+	asterismd=$(cd "$(dirname "$ASTERISM")/../.." && pwd)/src/cmd/asterismd
 	mkdir rules
 	cp opened.rule rules
 	run -2 "$asterismd" --rules rules --socket ctl.sock --container "docker:asterism-test-$$"
