@@ -49,6 +49,8 @@ PART void advance(struct move *move, struct engine_run *run, const struct engine
 
 	if (counts)
 		engine_why_take(rule, run, transition, move->step.event->record);
+	if (rule->replaces && !move->fired)
+		engine_ages_renew(rule, run);
 	if (transition->leaves)
 		engine_life_unlink(rule, run);
 	uint32_t target = engine_step_take(&move->step, run, transition);
@@ -83,7 +85,7 @@ static bool keep(struct move *move, struct engine_run *run)
 
 	if (engine_index_find(rule, class, class->parts, run->slots, hash))
 		return false;
-	if (!engine_life_has_room(rule, false)) {
+	if (!engine_life_has_room(rule, rule->replaces)) {
 		engine_refuse(rule);
 		return false;
 	}
@@ -215,6 +217,8 @@ PART void step_machine(struct engine *engine, const struct engine_entry *entry, 
 		step_instance(&move, run, entry->groups[run->state], counts);
 	else
 		open_instance(&move, &entry->start);
+	if (rule->replaces)
+		engine_places_free(rule, 0);
 }
 
 static __attribute__((noinline, cold)) void step_counted(struct engine *engine, const struct engine_entry *entry,

@@ -109,3 +109,11 @@ void engine_ages_remove(struct engine_rule *rule, struct engine_run *run)
 	else
 		rule->ages.youngest = age->older;
 }
+
+void engine_ages_renew(struct engine_rule *rule, struct engine_run *run)
+{
+	if (rule->ages.youngest == run)
+		return;
+	engine_ages_remove(rule, run);
+	engine_ages_add(rule, run);
+}

@@ -91,8 +91,9 @@ enum program_rule_flag {
 	PROGRAM_RULE_TIMER = 1 << 4,    /* MACHINE: instances have timers */
 	PROGRAM_RULE_SILENT = 1 << 5,   /* RETURN NOTHING: matches are counted and not reported */
 	PROGRAM_RULE_DROP_ALL = 1 << 6, /* DROP where there are no joins: a match drops all runs */
-	PROGRAM_RULE_REPLACE = 1 << 7,  /* an opened run that finds no place takes the oldest one's */
-	PROGRAM_RULE_LATEST = 1 << 8,   /* a run that enters a state replaces that of its key in it */
+	PROGRAM_RULE_REPLACE =
+		1 << 7, /* a new run that finds no place takes the oldest one's, of a machine the idlest */
+	PROGRAM_RULE_LATEST = 1 << 8, /* a run that enters a state replaces that of its key in it */
 };
 
 struct program_rule {

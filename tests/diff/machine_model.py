@@ -32,6 +32,9 @@ class Warn:
         return [p for p in self.parts if not isinstance(p, str)]
 
 
+CHANGE_SYSTEM = {"Ask", "BoostThreadPriority", "Continue", "Exec", "Freeze", "Kill", "SetThreadPriority", "ShareCpu", "Signal", "Stop", "Thaw", "Veto"}
+
+
 @dataclass
 class Call:
     """CALL of a function that a replay only reports; its arguments are constants."""
@@ -87,6 +90,12 @@ class Machine:
     pool: object = None  # Const or Parameter
     trail: object = None
     loss: str = None
+    full: str = None  # REFUSE or REPLACE
+    severity: str = None
+
+    def replaces(self):
+        acts = any(isinstance(a, Call) and a.function in CHANGE_SYSTEM for b in self.blocks() for a in b)
+        return self.full == "REPLACE" or not self.full and (acts or self.severity in ("high", "critical"))
 
     def state(self, name):
         return next(s for s in self.states if s.name == name)

@@ -31,7 +31,7 @@ class Unsaid(Exception):
 
 class Stats:
     def __init__(self):
-        self.matches = self.runs_opened = self.runs_live_max = self.pool_exhausted = 0
+        self.matches = self.runs_opened = self.runs_live_max = self.pool_exhausted = self.replaced = 0
         self.divisions_by_zero = 0  # in assignments
 
 
@@ -49,6 +49,7 @@ class Instance:
     moved: dict = None  # header of the last event that moved it
     trail: list = field(default_factory=list)
     kept: bool = False
+    touched: int = 0  # when it last took a transition at an event, its first one too, in their order
 
 
 class Env:
@@ -142,6 +143,9 @@ class Steps:
                            instance, event)
         if found:
             self.take(found, instance, event)
+        while len(self.instances) > self.pool:  # with REPLACE
+            self.instances.remove(min(self.instances, key=lambda i: i.touched))
+            self.stats.replaced += 1
 
     def fresh(self, key):
         """What has no instance: in the start state, every variable at its initial value."""
@@ -178,13 +182,13 @@ class Steps:
 
     def keep(self, instance):
         """Gives an instance its place; False: there is none."""
-        if len(self.instances) >= self.pool:
+        if len(self.instances) >= self.pool and not self.machine.replaces():
             self.stats.pool_exhausted += 1
             return False
         self.stats.runs_opened += 1
         instance.kept = True
         self.instances.append(instance)
-        self.stats.runs_live_max = max(self.stats.runs_live_max, len(self.instances))
+        self.stats.runs_live_max = max(self.stats.runs_live_max, min(len(self.instances), self.pool))
         return True
 
     def take(self, transition, instance, event):
@@ -222,6 +226,8 @@ class Steps:
         to = "END" if transition.target == "END" and instance.kept else after.name
         instance.trail.append({"event": event["event"], "from": before.name, "to": to,
                                **{k: event_value(event, k) for k in ("ts", "cpu", "pid", "tid")}})
+        if event["event"] != "AFTER":
+            instance.touched = self.whole.next_order()
         instance.state, instance.moved = after, {k: event_value(event, k) for k in HEADER}
         return effects
 

@@ -26,7 +26,7 @@ BATCH = STREAMS * FILES
 class Tally:
     def __init__(self):
         self.passed, self.skipped, self.failures = 0, 0, []
-        self.matched = self.fired = self.raised = self.refused = 0
+        self.matched = self.fired = self.raised = self.refused = self.replaced = 0
 
     def add(self, other):
         for name, value in vars(other).items():
@@ -93,6 +93,7 @@ def run_stream(binary, file, events, tally):
         tally.fired += bool(oracle.fired)
         tally.raised += bool(oracle.raised)
         tally.refused += any(s.get("pool_exhausted") for s in oracle.stats().values())
+        tally.replaced += any(s.get("replaced") for s in oracle.stats().values())
 
 
 # --- reporting
@@ -155,7 +156,7 @@ def main():
     for failure in total.failures[: options.shown]:
         report(binary, failure)
     print(f"seed {options.seed}, {total.matched} cases with matches, {total.fired} with timers, {total.raised} with raised events, "
-          f"{total.refused} with refused instances, {time.time() - begun:.1f} s")
+          f"{total.refused} with refused, {total.replaced} with replaced instances, {time.time() - begun:.1f} s")
     print(f"{total.passed} passed, {len(total.failures)} failed, {total.skipped} skipped")
     return 1 if total.failures else 0
 

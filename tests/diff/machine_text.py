@@ -62,7 +62,10 @@ def print_machine(machine):
     lines = [f"MACHINE {machine.name}", "\tKEY { " + ", ".join(machine.keys) + " }"]
     for word, value in (("POOL", machine.pool), ("TRAIL", machine.trail)):
         if value is not None:
-            lines.append(f"\t{word} {print_constant(value)}")
+            full = f" {machine.full}" if machine.full and word == "POOL" else ""
+            lines.append(f"\t{word} {print_constant(value)}{full}")
+    if machine.severity:
+        lines.append("\tSEVERITY " + machine.severity)
     if machine.loss:
         lines.append("\tON LOSS " + machine.loss)
     lines += ["\t" + print_variable(v) + ";" for v in machine.variables]
@@ -130,7 +133,7 @@ class Parser(ruletext.Parser):
         self.take("KEY")
         self.take("{")
         machine = Machine(name, self.items("}", self.take), [])
-        while self.upper() in ("POOL", "TRAIL", "ON", "VAR") or self.peek(1) == ":":
+        while self.upper() in ("POOL", "TRAIL", "ON", "VAR", "SEVERITY") or self.peek(1) == ":":
             if self.upper() == "ON" and self.peek(1).upper() != "LOSS":
                 break
             self.header(machine)
@@ -143,6 +146,10 @@ class Parser(ruletext.Parser):
     def header(self, machine):
         if self.accept("POOL"):
             machine.pool = self.constant()
+            if self.upper() in ("REFUSE", "REPLACE"):
+                machine.full = self.take().upper()
+        elif self.accept("SEVERITY"):
+            machine.severity = self.take()
         elif self.accept("TRAIL"):
             machine.trail = self.constant()
         elif self.accept("ON"):

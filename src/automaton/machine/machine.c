@@ -147,7 +147,8 @@ static void emit(struct machine_build *build)
 		.loss = (uint8_t)machine->loss,
 		.pool = machine->key_count || machine->pool < LONE_POOL ? machine->pool : LONE_POOL,
 		.first_element = program_build_count(image, PROGRAM_ELEMENTS),
-		.flags = build->timer != PROGRAM_NONE ? PROGRAM_RULE_TIMER : 0,
+		.flags = (build->timer != PROGRAM_NONE ? PROGRAM_RULE_TIMER : 0) |
+			 (machine->key_count && machine->full == LANG_REPLACE ? PROGRAM_RULE_REPLACE : 0),
 		.timer_slot = build->timer != PROGRAM_NONE ? build->timer : 0,
 	};
 

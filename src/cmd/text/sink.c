@@ -193,8 +193,9 @@ static void say_crowd(const struct sink *sink, uint32_t rule, const struct progr
 		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 "%s was full", sort, name, refused, run,
 			    image->pool, share);
 	if (stats->crowded)
-		cli_warning("%s %s gave up its oldest run %" PRIu64 " time%s: its pool of %" PRIu64 "%s was full", sort,
-			    name, stats->crowded, stats->crowded == 1 ? "" : "s", image->pool, share);
+		cli_warning("%s %s gave up its %s %" PRIu64 " time%s: its pool of %" PRIu64 "%s was full", sort, name,
+			    image->semantics == PROGRAM_MACHINE ? "idlest instance" : "oldest run", stats->crowded,
+			    stats->crowded == 1 ? "" : "s", image->pool, share);
 	if (refused || stats->crowded)
 		cli_hint("'POOL n' in the %s sets how many of its %ss may be open at once%s", sort, run,
 			 image->semantics == PROGRAM_MACHINE ? "" : "; LATEST keeps one of a key, WITHIN ends them");

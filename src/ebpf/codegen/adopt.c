@@ -2,6 +2,7 @@
 /* Decides whether the copy of a machine's instance for another key, made in scratch (codegen/inherit.c), is kept. */
 
 #include "ebpf/codegen/machine.h"
+#include "ebpf/memory/places.h"
 
 /* bpf_loop's callback (turn, frame): is this run of the copy's key? */
 static uint32_t function_twin(struct emit *emit)
@@ -60,6 +61,11 @@ static void keep(struct emit *emit, uint32_t done)
 	emit_run_address(emit, R8, R8);
 	ebpf_lower_copy(as, &whole);
 	ebpf_mov(as, R7, R8);
+	if (emit->rule->flags & PROGRAM_RULE_REPLACE) {
+		ebpf_load(as, BPF_DW, R1, R9, FRAME(current));
+		ebpf_load(as, BPF_DW, R0, R7, RUN(first_ts));
+		emit_age_begin(emit, R1);
+	}
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
 	emit_link(emit, 0);
 	emit_note_timer(emit, done);

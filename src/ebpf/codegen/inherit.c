@@ -26,7 +26,7 @@ static void keep_if_other_key(struct emit *emit)
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R1, CONTROL(used));
 	emit_frame_put(as, FRAME(last), R0);
-	emit_take_ahead(emit);
+	emit_take_ahead(emit, emit->rule->flags & PROGRAM_RULE_REPLACE);
 	ebpf_alu_imm(as, BPF_ADD, R8, 1);
 	emit_frame_put(as, FRAME(copied), R8);
 	ebpf_bind(as, done);
@@ -47,9 +47,8 @@ static void copy_to_scratch(struct emit *emit, const struct program_transition *
 	ebpf_store_imm(as, BPF_DW, R8, RUN(next), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state), (int32_t)transition->target);
-	ebpf_load(as, BPF_DW, R0, R7, RUN(first_ts));
-	ebpf_store(as, BPF_DW, R8, RUN(first_ts), R0);
 	emit_now(emit);
+	ebpf_store(as, BPF_DW, R8, RUN(first_ts), R0);
 	ebpf_store(as, BPF_DW, R8, RUN(made), R0);
 	ebpf_load(as, BPF_W, R0, R7, RUN(epoch));
 	ebpf_store(as, BPF_W, R8, RUN(epoch), R0);

@@ -9,6 +9,7 @@
  */
 
 #include "ebpf/codegen/machine.h"
+#include "ebpf/memory/places.h"
 
 enum { LOOP_TURNS_MAX = 1 << 23 };
 
@@ -175,6 +176,8 @@ static void step_or_open(struct emit *emit, uint32_t done)
 	emit_let_go(emit);
 	if (emit->event->copies)
 		emit_inherit(emit);
+	if (emit->rule->flags & PROGRAM_RULE_REPLACE && (emit->event->opens_runs || emit->event->copies))
+		emit_free_spare(emit, emit->plan->timed ? emit_timers : NULL);
 }
 
 void emit_machine(struct emit *emit)

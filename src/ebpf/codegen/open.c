@@ -128,6 +128,8 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
+	if (emit_is_machine(emit))
+		ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
 	emit_age_begin(emit, R8);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));

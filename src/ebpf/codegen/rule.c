@@ -46,11 +46,11 @@ void emit_rule(struct emit *emit)
 		emit_drop(emit);
 	emit_settle(emit);
 	if (frees && emit->plan->wide)
-		emit_free_spare(emit);
+		emit_free_spare(emit, NULL);
 	if (emit->holds)
 		emit_let_go(emit);
 	if (frees && !emit->plan->wide)
-		emit_free_spare(emit);
+		emit_free_spare(emit, NULL);
 	ebpf_bind(emit->as, done);
 }
 

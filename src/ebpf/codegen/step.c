@@ -14,6 +14,9 @@ static void go_to_target(struct emit *emit, uint32_t from, const struct program_
 	} else if (transition->target == PROGRAM_TARGET_MATCH) {
 		ebpf_jump(as, exits->match);
 	} else {
+		bool renews = emit_is_machine(emit) && emit->rule->flags & PROGRAM_RULE_REPLACE &&
+			      emit->event->type != PROGRAM_TIMER;
+		bool arms = transition->flags & PROGRAM_ARM;
 		bool moves = plan_transition(emit->context->plan, transition)->moves;
 
 		if (transition->target != from)
@@ -21,10 +24,12 @@ static void go_to_target(struct emit *emit, uint32_t from, const struct program_
 		if (moves)
 			ebpf_store_imm(as, BPF_H, R7, offsetof(struct matcher_run, group),
 				       (int32_t)emit_group(emit, transition->target));
-		if (transition->flags & PROGRAM_ARM) {
+		if (arms || renews)
 			emit_now(emit);
+		if (arms)
 			ebpf_store(as, BPF_DW, R7, offsetof(struct matcher_run, made), R0);
-		}
+		if (renews)
+			ebpf_store(as, BPF_DW, R7, offsetof(struct matcher_run, first_ts), R0);
 		if (transition->flags & PROGRAM_TELL)
 			ebpf_jump(as, exits->report);
 		else if (plan_transition(emit->context->plan, transition)->sets_timer)

@@ -103,7 +103,7 @@ static uint32_t function_first(struct emit *emit)
 	emit_run_address(emit, R4, R3);
 	ebpf_load(as, BPF_W, R0, R4, RUN(bucket));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, next);
-	ebpf_load(as, BPF_DW, R0, R4, RUN(made));
+	ebpf_load(as, BPF_DW, R0, R4, emit_is_machine(emit) ? RUN(first_ts) : RUN(made));
 	ebpf_load(as, BPF_DW, R5, R2, SEARCH(made));
 	ebpf_jump_if(as, BPF_JGE, R0, R5, next);
 	ebpf_store(as, BPF_DW, R2, SEARCH(made), R0);

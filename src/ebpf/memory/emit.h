@@ -151,9 +151,9 @@ void emit_let_go(struct emit *emit);
 /* pool: places for runs; r8 = a place for what may turn out not to be wanted, 0: there is none. */
 void emit_functions_new(struct emit *emit);
 void emit_take(struct emit *emit, uint32_t none);
-/* For an opened run: where the rule replaces, this CPU's spare place where there is no other. */
+/* For an opened run: where the rule replaces, this CPU's spare place where there is no other; ahead: if spares. */
 void emit_take_opened(struct emit *emit, uint32_t none);
-void emit_take_ahead(struct emit *emit);
+void emit_take_ahead(struct emit *emit, bool spares);
 void emit_release(struct emit *emit, size_t number);
 
 /* header */

@@ -23,11 +23,11 @@ struct matcher_run {
 	uint32_t bucket;     /* in whose chain it is, plus 1; 0: in none */
 	uint16_t state;
 	uint16_t group;
-	uint64_t first_ts;
-	uint64_t made;    /* when it was opened or copied, its timer armed: ts; a number where events are fed */
-	uint32_t epoch;   /* of losses, when it was opened */
-	uint32_t ordinal; /* among those made by one CPU */
-			  /* the slot area follows */
+	uint64_t first_ts; /* of a machine that replaces: of the last transition, in the measure of made */
+	uint64_t made;     /* when it was opened or copied, its timer armed: ts; a number where events are fed */
+	uint32_t epoch;    /* of losses, when it was opened */
+	uint32_t ordinal;  /* among those made by one CPU */
+			   /* the slot area follows */
 };
 
 /* A chain of runs whose keys have the same hash, in the order they came. */

@@ -238,18 +238,17 @@ static void lock_oldest(struct emit *emit, uint32_t none)
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_frame_put(as, FRAME(next), R1);
-	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
+	emit_lock_at(emit);
 	if (emit->plan->wide)
 		return;
-	emit_lock(emit, R8, none);
+	emit_lock_held(emit, none);
 	ebpf_load(as, BPF_W, R0, R7, RUN(bucket));
 	ebpf_alu_imm(as, BPF_SUB, R0, 1);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(next));
 	ebpf_jump_if(as, BPF_JNE, R0, R1, gone);
 	ebpf_jump(as, there);
 	ebpf_bind(as, gone);
-	emit_unlock(emit, R8);
+	emit_let_go(emit);
 	ebpf_jump(as, none);
 	ebpf_bind(as, there);
 }
@@ -257,16 +256,16 @@ static void lock_oldest(struct emit *emit, uint32_t none)
 /*
  * Where this CPU's spare place has been taken, the oldest run gives way to it. Wide rules are locked; others are not.
  */
-void emit_free_spare(struct emit *emit)
+void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone))
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t done = ebpf_label(as), found = ebpf_label(as);
+	uint32_t done = ebpf_label(as), found = ebpf_label(as), gone = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: is there a spare place", program_text(emit->program, emit->rule->name));
 	emit_cpu_line(emit, R1, done);
 	ebpf_load(as, BPF_W, R0, R1, CPU(spare));
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, done);
-	emit_take_ahead(emit); /* others may have ended since */
+	emit_take_ahead(emit, false); /* others may have ended since */
 	ebpf_jump_if_imm(as, BPF_JNE, R8, 0, found);
 	emit_now(emit);
 	ebpf_mov(as, R1, R0);
@@ -274,6 +273,8 @@ void emit_free_spare(struct emit *emit)
 	ebpf_mov(as, R8, R0);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
 	lock_oldest(emit, done);
+	if (before)
+		before(emit, gone);
 	emit_unlink(emit);
 	emit_count_here(emit, CPU(replaced));
 	emit_count_here(emit, CPU(crowded));
@@ -282,13 +283,16 @@ void emit_free_spare(struct emit *emit)
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
 	emit_frame_put(as, FRAME(copied), R8);
 	depend_on_oldest(emit);
-	if (!emit->plan->wide) {
-		ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
-		emit_unlock(emit, R8);
-	}
+	if (!emit->plan->wide)
+		emit_let_go(emit);
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(copied));
 	ebpf_bind(as, found);
 	emit_cpu_line(emit, R1, done);
 	ebpf_store(as, BPF_W, R1, CPU(spare), R8);
+	if (before) {
+		ebpf_jump(as, done);
+		ebpf_bind(as, gone);
+		emit_let_go(emit); /* its place is free like any other */
+	}
 	ebpf_bind(as, done);
 }

@@ -9,11 +9,12 @@
 /*
  * places: lets the run number r8 in r7 wait in its bucket, which is locked, in place of another where the rule keeps
  * the latest. Makes room for the run in the frame's scratch, whose bucket, locked, is in r8, or leaves for none. After
- * an event that may have opened a run: the oldest goes where there are too many.
+ * an event that may have opened a run: the oldest goes where there are too many; before that, or NULL, deals with it,
+ * the current one, in r7, its bucket locked, and leaves for gone where it has ended it.
  */
 void emit_enter(struct emit *emit, uint32_t group);
 void emit_find_place(struct emit *emit, uint32_t state, uint32_t none);
-void emit_free_spare(struct emit *emit);
+void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone));
 
 /*
  * ages: where the rule replaces. begin: the run of this number, its `made` in r0, may be the first beside it;

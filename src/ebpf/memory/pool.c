@@ -100,14 +100,19 @@ void emit_take_opened(struct emit *emit, uint32_t none)
 }
 
 /* The same for what may turn out not to be wanted: r8 = 0 where there is none. */
-void emit_take_ahead(struct emit *emit)
+void emit_take_ahead(struct emit *emit, bool spares)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t taken = ebpf_label(as);
+	uint32_t taken = ebpf_label(as), full = ebpf_label(as);
 
 	ebpf_call_function(as, emit->functions.take);
 	ebpf_mov(as, R8, R0);
+	if (spares)
+		ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, full);
 	ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->at->places, taken);
+	ebpf_bind(as, full);
+	if (spares)
+		take_spare(emit, taken);
 	ebpf_mov_imm(as, R8, 0);
 	ebpf_bind(as, taken);
 }

@@ -168,6 +168,32 @@ static void check_parts(struct lang_check *c)
 		check_reached(c);
 }
 
+static bool changes_system(const struct lang_block *block)
+{
+	for (uint32_t i = 0; i < block->count; i++) {
+		const struct lang_machine_action *action = &block->actions[i];
+
+		if (action->kind == LANG_RAISE && action->statement.action && action->statement.action->changes_system)
+			return true;
+	}
+	return false;
+}
+
+/* As for rules: REPLACE where a flood must not keep the machine from seeing what comes after it. */
+static enum lang_full full_of(const struct lang_scope *scope)
+{
+	const struct lang_machine *machine = scope->machine;
+	bool acts = false;
+
+	if (scope->syntax->full != LANG_FULL_DEFAULT)
+		return scope->syntax->full;
+	for (uint32_t i = 0; i < machine->state_count; i++)
+		acts |= changes_system(&machine->states[i].entry) || changes_system(&machine->states[i].exit);
+	for (uint32_t i = 0; i < machine->transition_count; i++)
+		acts |= changes_system(&machine->transitions[i].block);
+	return acts || machine->properties.severity >= SEVERITY_HIGH ? LANG_REPLACE : LANG_REFUSE;
+}
+
 void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *syntax, struct lang_machine *machine)
 {
 	struct lang_scope scope = { .machine = machine, .syntax = syntax };
@@ -187,5 +213,6 @@ void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *
 	lang_check_properties(c, &syntax->properties, &machine->properties);
 	c->scope = &scope;
 	check_parts(c);
+	machine->full = full_of(&scope);
 	c->scope = NULL;
 }

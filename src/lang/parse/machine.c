@@ -68,6 +68,9 @@ static bool parse_pool(struct lang_parser *p, struct lang_syntax_machine *machin
 		lang_error(p->report, &token.location, NULL, "POOL is a number of instances, without a unit");
 	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
 		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
+	if (lang_token_is(&p->token, "PER"))
+		return lang_unexpected(p, "REFUSE or REPLACE", "a machine has one instance of a key");
+	machine->full = lang_parse_full(p);
 	return true;
 }
 

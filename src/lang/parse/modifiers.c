@@ -33,13 +33,11 @@ static bool parse_per_key(struct lang_parser *p, struct lang_syntax_rule *rule)
 	return true;
 }
 
-static bool parse_full(struct lang_parser *p, struct lang_syntax_rule *rule)
+enum lang_full lang_parse_full(struct lang_parser *p)
 {
 	if (lang_accept_word(p, "REPLACE"))
-		rule->full = LANG_REPLACE;
-	else if (lang_accept_word(p, "REFUSE"))
-		rule->full = LANG_REFUSE;
-	return true;
+		return LANG_REPLACE;
+	return lang_accept_word(p, "REFUSE") ? LANG_REFUSE : LANG_FULL_DEFAULT;
 }
 
 static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
@@ -53,7 +51,10 @@ static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 		lang_error(p->report, &token.location, NULL, "POOL is a number of runs, without a unit");
 	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
 		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
-	return parse_per_key(p, rule) && parse_full(p, rule);
+	if (!parse_per_key(p, rule))
+		return false;
+	rule->full = lang_parse_full(p);
+	return true;
 }
 
 /* The modifier says all with its keyword. */

@@ -89,7 +89,8 @@ struct lang_machine {
 	uint32_t rules_before; /* how many rules of the unit stand before it */
 	enum lang_loss loss;
 	uint64_t pool;
-	uint32_t trail; /* 0..16 */
+	enum lang_full full; /* never DEFAULT */
+	uint32_t trail;      /* 0..16 */
 	struct lang_key *keys;
 	uint32_t key_count;
 	struct lang_variable *variables;

@@ -83,6 +83,7 @@ enum { LANG_KEYS_MAX = 8, LANG_VARIABLES_MAX = 256, LANG_STRING_VARIABLE_MAX = 4
 struct lang_syntax_machine {
 	struct lang_word name;
 	uint64_t pool;
+	enum lang_full full;
 	uint32_t trail;
 	enum lang_loss loss;
 	struct diag_location pool_location, trail_location, loss_location; /* line 0: not given */

@@ -9,6 +9,7 @@
 enum {
 	RULE_FLAGS = PROGRAM_RULE_DROP | PROGRAM_RULE_SEQUENCE | PROGRAM_RULE_DEADLINE | PROGRAM_RULE_OVER_ALL |
 		     PROGRAM_RULE_SILENT | PROGRAM_RULE_DROP_ALL | PROGRAM_RULE_REPLACE | PROGRAM_RULE_LATEST,
+	MACHINE_FLAGS = PROGRAM_RULE_TIMER | PROGRAM_RULE_REPLACE,
 	ELEMENT_FLAGS = PROGRAM_ELEMENT_ARRAY | PROGRAM_ELEMENT_NEGATED,
 };
 
@@ -43,7 +44,7 @@ static int check_values(struct check *check, struct check_item item, const struc
 		return check_fail(check, item, "there is no mode %u", rule->mode);
 	if (rule->loss > PROGRAM_KEEP)
 		return check_fail(check, item, "there is no answer %u to loss", rule->loss);
-	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? PROGRAM_RULE_TIMER : RULE_FLAGS))
+	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? MACHINE_FLAGS : RULE_FLAGS))
 		return check_fail(check, item, "unknown flags %#x", rule->flags);
 	if (rule->flags & PROGRAM_RULE_SILENT && (rule->flags & PROGRAM_RULE_SEQUENCE || rule->return_count))
 		return check_fail(check, item, "it returns something and nothing");
