@@ -103,6 +103,8 @@ static void copy(struct move *move, struct engine_run *original, const struct en
 
 	if (rule->why)
 		engine_why_take(rule, original, transition, move->step.event->record);
+	if (rule->replaces)
+		engine_ages_renew(rule, original);
 	run = engine_life_copy(&move->step, original, transition);
 	if (!run)
 		engine_refuse(rule);

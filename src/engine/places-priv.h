@@ -14,7 +14,7 @@ bool engine_places_share(struct engine_rule *rule, const struct engine_run *run,
 void engine_places_free(struct engine_rule *rule, uint64_t opened);
 void engine_ages_add(struct engine_rule *rule, struct engine_run *run);
 void engine_ages_remove(struct engine_rule *rule, struct engine_run *run);
-/* A machine's instance took a transition at an event: all others have been idle for longer. */
+/* A machine's instance took a transition at an event, or was copied: all others have been idle for longer. */
 void engine_ages_renew(struct engine_rule *rule, struct engine_run *run);
 
 #endif

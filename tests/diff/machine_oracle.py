@@ -169,6 +169,7 @@ class Steps:
                 break
         else:
             return
+        original.touched = self.whole.next_order()
         if self.by_key(key):
             return
         if found.target == "END":

@@ -76,7 +76,6 @@ class Case:
         return [line for line in lines if not self.found or line["match"] in self.found]
 
 
-PAIRS = "pairs of locks are remembered until their process ends, 65,536 of all processes: a machine refuses the newest"
 CASES = [
     Case("secret-after-network", "receive", "./secret.sh", "./secret-apart.sh"),
     Case("leak", "open", "./leak.sh", "./leak-apart.sh"),
@@ -99,8 +98,8 @@ CASES = [
     Case("priority-inversion", "futex", "inversion.sh", "equals.sh", stays=True),
     Case("priority-inversion-resolve", "futex", "./resolve.sh", "./resolve-equals.sh", stays=True),
     Case("lock-misuse", "mutex", "destroyed.sh", "fresh.sh"),
-    Case("lock-order", "nested", "inverted.sh", "ordered.sh", known=PAIRS),
-    Case("lock-order", "nested", "circle.sh", "ladder.sh", known=PAIRS),
+    Case("lock-order", "nested", "inverted.sh", "ordered.sh"),
+    Case("lock-order", "nested", "circle.sh", "ladder.sh"),
     Case("real-time", "sleep", "late.sh", "punctual.sh", stays=True, anyone=True),
     Case("stalled-thread", "sleep", "starved.sh", "shared.sh", stays=True, anyone=True),
     Case("stalled-thread", "sleep", "woken.sh", "shared.sh", stays=True, anyone=True),

@@ -47,6 +47,10 @@ static void copy_to_scratch(struct emit *emit, const struct program_transition *
 	ebpf_store_imm(as, BPF_DW, R8, RUN(next), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state), (int32_t)transition->target);
+	if (emit->rule->flags & PROGRAM_RULE_REPLACE) { /* its original is not idle */
+		emit_now(emit);
+		ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
+	}
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R8, RUN(first_ts), R0);
 	ebpf_store(as, BPF_DW, R8, RUN(made), R0);
