@@ -62,7 +62,7 @@ static const struct session_moment *moment_of(const struct cli_arguments *argume
 static int replay(struct run *run)
 {
 	const struct cli_value *traces = &run->arguments->options[OPTION_TRACE];
-	const struct trace_jsonl_form form = inputs_form(run->arguments);
+	const struct trace_jsonl_form form = inputs_form(run->arguments, NULL);
 	struct session_moment from, to;
 	const struct session_replay_options options = {
 		.files = traces->texts,

@@ -263,7 +263,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		return status;
 	}
 	const struct session_tap tap = measuring_tap(&replay.measuring);
-	const struct trace_jsonl_form form = inputs_form(arguments);
+	const struct trace_jsonl_form form = inputs_form(arguments, &replay.sink);
 	struct session_replay_options options = {
 		.files = operands->traces,
 		.file_count = operands->trace_count,

@@ -57,10 +57,12 @@ static int open_stream(int fd, const char *path, struct event_catalog *catalog, 
 {
 	int result = fd < 0 ? fd : trace_jsonl_new(fd, path, catalog, diag, made);
 
-	if (!result)
+	if (!result) {
 		trace_jsonl_own(*made);
-	else if (fd >= 0)
+		trace_jsonl_expect_end(*made);
+	} else if (fd >= 0) {
 		close(fd);
+	}
 	return result;
 }
 

@@ -13,6 +13,7 @@ setup() {
 		{"lost":3}
 		{"declare":"tick","id":"u64","took":"u64 duration","word":"string[16]","load":"f64 jobs"}
 		{"event":"tick","ts":2000,"id":2,"took":2500,"word":"b","load":1.5}
+		{"end":true}
 	END
 	frame() {
 		python3 -c '
@@ -59,4 +60,72 @@ for number, line in enumerate(sys.stdin, 1):
 	[[ $stderr == *"the events that are declared here have other fields in a catalog"* ]]
 	run --separate-stderr -2 "$ASTERISM" replay --measure t tcp-listen:x
 	[[ $stderr == *"'x' is no address to listen at"* ]]
+}
+
+# Sends what standard input has, and ends the connection: in order, or by a reset.
+deliver() {
+	python3 -c '
+import socket, struct, sys, time
+for attempt in range(200):
+    try:
+        s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        break
+    except OSError:
+        time.sleep(0.05)
+s.sendall(sys.stdin.buffer.read())
+if sys.argv[2] == "reset":
+    time.sleep(0.3)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+s.close()' "$1" "$2"
+}
+
+@test "a stream that broke off is told, and how far it came; one that ends with its mark is not" {
+	grep -v 'lost\|end":' trace.jsonl >whole.jsonl
+	frame <whole.jsonl >cut
+	{ cat whole.jsonl; echo '{"end":true}'; } >marked.jsonl
+	frame <marked.jsonl >marked
+	echo 'EVENT tick "" { id: u64, took: u64 duration, word: string[16], load: f64 UNIT "jobs" }' >tick.events
+	for what in "--measure tick" "-r"; do
+		[ "$what" != -r ] || set -- 'EVENTS "sensor:tick.events" RULE two PATTERN { [tick:a, tick:b] } RETURN { a.id AS a }'
+		run --separate-stderr -3 "$ASTERISM" replay -f json $what "$@" serial:cut
+		[[ $stderr == *"serial:cut broke off after 2 events, without its end mark: "*"send it again"* ]]
+		[ "$(grep -c 'broke off' <<<"$stderr")" = 1 ]
+		[[ $output == *'{"notice":"stream","stream":"serial:cut","events":2}'* ]]
+		run --separate-stderr -0 "$ASTERISM" replay -f json $what "$@" serial:marked
+		[[ $stderr != *"broke off"* ]]
+		[[ $output != *notice* ]]
+	done
+	# What comes behind a mark is another stream on the same line.
+	{ cat marked; sed 's/"ts":/&9/' whole.jsonl | frame; } >again
+	run --separate-stderr -3 "$ASTERISM" replay --measure tick serial:again
+	[[ $stderr == *"serial:again broke off after 4 events"* ]]
+	# Files, and what a pipe brings, need none, and may have one.
+	for file in whole marked; do
+		run --separate-stderr -0 "$ASTERISM" replay --measure tick $file.jsonl
+		[[ $stderr != *"broke off"* ]]
+	done
+}
+
+@test "a connection that ends in mid-line or is reset is a stream that broke off, and no error" {
+	port=$((20000 + RANDOM % 12000))
+	{ grep -v 'lost\|end":' trace.jsonl; printf '{"event":"tick","ts":30'; } >half
+	{ grep -v 'lost\|end":' trace.jsonl; echo '{"end":true}'; } >whole
+	for how in "half close" "half reset" "whole close"; do
+		set -- $how
+		deliver $port $2 <$1 3>&- &
+		expected=3
+		[ $1 = half ] || expected=0
+		run --separate-stderr -$expected "$ASTERISM" replay -f json --measure tick tcp-listen:$port
+		wait $!
+		[[ $output == *'"measured":"tick"'* || $output == *'"measure":"tick"'* ]]
+		[[ $output == *'"count":2,'* ]]
+		if [ $1 = half ]; then
+			[[ $stderr == *"tcp-listen:$port broke off after 2 events, without its end mark"* ]]
+			[[ $output == *'{"notice":"stream","stream":"tcp-listen:'$port'","events":2}'* ]]
+			[[ $2 != reset || $stderr == *"mark: Connection reset by peer: "* ]]
+		else
+			[[ $stderr != *"broke off"* ]]
+		fi
+		port=$((port + 1))
+	done
 }

@@ -32,15 +32,17 @@ static int open_catalog(const char *path, const struct cli_arguments *arguments,
 	return status ? status : cmd_add_catalogs(arguments, *catalog, diag) ? STATUS_USAGE : STATUS_FINE;
 }
 
-struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments)
+struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments, struct sink *sink)
 {
 	return (struct trace_jsonl_form){ .is_lenient = cli_has(arguments, OPTION_LENIENT),
-					  .time_field = arguments->options[OPTION_TIME_FIELD].text };
+					  .time_field = arguments->options[OPTION_TIME_FIELD].text,
+					  .on_cut = sink ? sink_cut : NULL,
+					  .context = sink };
 }
 
 static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct event_source **sources)
 {
-	const struct trace_jsonl_form form = inputs_form(arguments);
+	const struct trace_jsonl_form form = inputs_form(arguments, inputs->sink);
 
 	for (size_t i = 0; i < arguments->operand_count; i++) {
 		const char *path = arguments->operands[i];
@@ -65,7 +67,7 @@ int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 	struct event_source **sources = alloc_zero(arguments->operand_count, sizeof(struct event_source *));
 	int status = STATUS_USAGE;
 
-	*inputs = (struct inputs){ .diag = asterism_diag_new() };
+	*inputs = (struct inputs){ .diag = asterism_diag_new(), .sink = inputs->sink };
 	inputs->catalogs = alloc_zero(arguments->operand_count, sizeof(struct event_catalog *));
 	if (sources && inputs->catalogs && inputs->diag)
 		status = open_all(inputs, arguments, sources);

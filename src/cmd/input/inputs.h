@@ -8,6 +8,7 @@
  */
 
 #include "cmd/options/options.h"
+#include "cmd/text/sink.h"
 #include "event/catalog.h"
 #include "event/source.h"
 #include "trace/jsonl/jsonl.h"
@@ -19,13 +20,14 @@ struct inputs {
 	struct event_catalog **catalogs; /* one per input */
 	size_t count;
 	struct asterism_diag *diag;
+	struct sink *sink; /* borrowed, set before: it hears of streams that break off; NULL: none */
 	size_t errors;
 	int failure;                       /* that ended the reading */
 	const volatile sig_atomic_t *stop; /* a signal asked for the end */
 };
 
-/* How --lenient and --time-field say that JSON lines are written. */
-struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments);
+/* How --lenient and --time-field say that JSON lines are written. sink hears of streams that break off; NULL: none. */
+struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments, struct sink *sink);
 
 /* Opens the operands and takes signals. Returns STATUS_FINE, or the status to end with after saying why. inputs_close
  * either way. */

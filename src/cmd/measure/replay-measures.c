@@ -49,9 +49,9 @@ static int measure_all(struct measuring *measuring, struct inputs *inputs, struc
 int measuring_replay(const struct cli_arguments *arguments)
 {
 	struct measuring measuring = { 0 };
-	struct inputs inputs = { 0 };
-	struct filter filter = { 0 };
 	struct sink sink;
+	struct inputs inputs = { .sink = &sink };
+	struct filter filter = { 0 };
 	int result, status = sink_open(&sink, arguments, NULL);
 
 	if (status)

@@ -335,6 +335,16 @@ void sink_bypass(struct sink *sink, uint32_t rule, const struct program_rule_sta
 	sink_put(sink);
 }
 
+void sink_cut(void *context, const char *name, uint64_t events)
+{
+	struct sink *sink = context;
+
+	if (!sink->json || sink->is_gone)
+		return;
+	result_write_cut_json(sink->lines.stream, name, events);
+	sink_put(sink);
+}
+
 static void put_bypasses(const struct sink *sink, const struct session_totals *totals)
 {
 	for (uint32_t i = 0; i < totals->rule_count; i++)

@@ -61,6 +61,9 @@ void sink_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stat
 /* A rule that looks for calls has met what raises none: told at once, the first time. */
 void sink_bypass(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats);
 
+/* A stream of events broke off (trace/jsonl/jsonl.h): what the diag says, for programs. context is the sink. */
+void sink_cut(void *context, const char *name, uint64_t events);
+
 /* What was written to lines.stream, which is no match, is whole; result as of sink_match. */
 int sink_put(struct sink *sink);
 

@@ -4,10 +4,10 @@
 #include "session/monitor/schedule.h"
 
 #include "monitor/admission.h"
+#include "session/monitor/refused.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIFO_PRIORITY = 40, RUNTIME_MIN_NS = 1024, TRIES = 12 };
+enum { RUNTIME_MIN_NS = 1024, TRIES = 12 };
 
 /* The kernel's limits of periods, where nobody has changed them. */
 enum { PERIOD_MIN_US = 100, PERIOD_MAX_US = 1 << 22 };
@@ -127,51 +127,13 @@ static int refuse_period(const struct schedule *schedule, struct asterism_diag *
 	return -EINVAL;
 }
 
-/* Whether the thread may not run on all processors, which SCHED_DEADLINE insists on. */
-static bool is_pinned(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-static bool has_capability(unsigned capability)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	return !syscall(SYS_capget, &header, data) && data[0].effective >> capability & 1;
-}
-
-/* The capability may be there, and not do: it is that of a user namespace, or something else forbids the call. */
-static int refuse_privilege(enum schedule_policy policy, struct asterism_diag *diag)
-{
-	const char *kernel_name = policy == SCHEDULE_DEADLINE ? "SCHED_DEADLINE" : "SCHED_FIFO";
-
-	if (!has_capability(CAP_SYS_NICE)) {
-		diag_error(diag, NULL, -EPERM, "%s is not permitted: CAP_SYS_NICE is missing", kernel_name);
-		diag_hint(diag, "run it as root, or 'setcap cap_sys_nice,cap_ipc_lock+ep' on the program; "
-				"--policy best-effort needs neither, and promises nothing");
-	} else if (policy == SCHEDULE_DEADLINE && is_pinned()) {
-		diag_error(diag, NULL, -EPERM,
-			   "%s is not permitted to a process that may run on some of the processors only", kernel_name);
-		diag_hint(diag, "run it without taskset or cpuset, or use --policy fifo");
-	} else {
-		diag_error(diag, NULL, -EPERM, "%s is not permitted here", kernel_name);
-		diag_hint(diag, "a user namespace, a cgroup without real-time share (cpu.rt_runtime_us) or a filter of "
-				"system calls forbids it: run it outside; --policy best-effort needs nothing, and "
-				"promises nothing");
-	}
-	return -EPERM;
-}
-
 int schedule_enter(const struct schedule *schedule, struct asterism_diag *diag)
 {
 	const struct attributes fifo = {
 		.size = sizeof fifo,
 		.policy = SCHED_FIFO,
 		.flags = RESET_ON_FORK,
-		.priority = FIFO_PRIORITY,
+		.priority = SCHEDULE_FIFO_PRIORITY,
 	};
 	int result = 0;
 
@@ -184,8 +146,12 @@ int schedule_enter(const struct schedule *schedule, struct asterism_diag *diag)
 		return refuse_room(schedule, diag);
 	if (result == -EINVAL && schedule->policy == SCHEDULE_DEADLINE)
 		return refuse_period(schedule, diag);
-	if (result == -EPERM)
-		return refuse_privilege(schedule->policy, diag);
+	if (result == -EPERM) {
+		struct refused_facts facts;
+
+		refused_look(&facts);
+		return refused_tell(schedule->policy, &facts, diag);
+	}
 	return result ? diag_error(diag, NULL, result, "the kernel's scheduler refuses --policy %s: %s",
 				   schedule_names[schedule->policy], strerror(-result))
 		      : 0;

@@ -315,6 +315,13 @@ void result_write_bypass_json(FILE *stream, const struct program *program, uint3
 		stats->io_uring);
 }
 
+void result_write_cut_json(FILE *stream, const char *name, uint64_t events)
+{
+	fputs("{\"notice\":\"stream\",\"stream\":", stream);
+	result_put_string(stream, name);
+	fprintf(stream, ",\"events\":%" PRIu64 "}\n", events);
+}
+
 static void put_refusals(FILE *stream, const struct program *program, const struct session_refusals *refusals)
 {
 	for (size_t i = 0; i < refusals->count; i++) {

@@ -50,6 +50,9 @@ bool result_is_reported(const struct program_rule *rule, enum severity least);
 /* How many matches of the rule of this number were not, as it is below totals->least_severity. */
 uint64_t result_unreported(const struct program *program, const struct session_totals *totals, uint32_t rule);
 
+/* A line of JSON: a stream of that name broke off after so many events. */
+void result_write_cut_json(FILE *stream, const char *name, uint64_t events);
+
 /* A line of JSON: the rule has refused runs, or replaced them for want of places. */
 /* A rule that looks for calls has met what raises none. */
 void result_write_bypass_json(FILE *stream, const struct program *program, uint32_t rule,

@@ -154,14 +154,19 @@ static void put_line(struct sender *sender)
 	sender->line.length = 0;
 }
 
+static void put_missing(struct sender *sender)
+{
+	if (!sender->missing)
+		return;
+	text_printf(&sender->line, "{\"lost\":%" PRIu64 "}\n", sender->missing);
+	sender->missing = 0;
+	put_line(sender);
+}
+
 /* What the peer does not know yet: that events are missing, and what this one is. */
 static void put_before(struct sender *sender, struct known *known)
 {
-	if (sender->missing) {
-		text_printf(&sender->line, "{\"lost\":%" PRIu64 "}\n", sender->missing);
-		sender->missing = 0;
-		put_line(sender);
-	}
+	put_missing(sender);
 	if (sender->peer.is_framed && sender->frame - sender->said_at >= DECLARE_FRAMES) {
 		sender->said_at = sender->frame;
 		for (size_t i = 0; i < sender->type_count; i++)
@@ -251,25 +256,33 @@ void send_step(struct sender *sender, struct asterism_diag *diag)
 	} while (sender->waiting.length);
 }
 
+/* Until all is written that waits, or time is up. Returns whether it is. */
+static bool write_all(struct sender *sender, uint64_t until, struct asterism_diag *diag)
+{
+	size_t bytes;
+
+	for (;;) {
+		send_step(sender, diag);
+		if (!sender->waiting.length && !monitor_queue_look(&sender->queue, &bytes))
+			return true;
+		if (clock_now_ns() >= until)
+			return false;
+		peer_wait(&sender->peer, 20);
+	}
+}
+
 void send_finish(struct sender *sender, uint64_t wait_ns, struct asterism_diag *diag)
 {
 	uint64_t until = clock_now_ns() + wait_ns;
 	const void *record;
 	size_t bytes;
 
-	for (;;) {
-		send_step(sender, diag);
-		if (!sender->waiting.length && !monitor_queue_look(&sender->queue, &bytes))
-			break;
-		if (clock_now_ns() >= until)
-			break;
-		peer_wait(&sender->peer, 20);
-	}
-	if (sender->missing && peer_step(&sender->peer, diag)) {
-		text_printf(&sender->line, "{\"lost\":%" PRIu64 "}\n", sender->missing);
+	/* Who gets no end mark knows that something is missing. */
+	if (write_all(sender, until, diag) && peer_step(&sender->peer, diag)) {
+		put_missing(sender);
+		text_append(&sender->line, "{\"end\":true}\n");
 		put_line(sender);
-		if (sender->waiting.length)
-			write_waiting(sender, diag);
+		write_all(sender, until, diag);
 	}
 	give_up(sender);
 	while ((record = monitor_queue_look(&sender->queue, &bytes)) != NULL) {

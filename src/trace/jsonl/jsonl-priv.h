@@ -22,6 +22,7 @@ struct jsonl_lines {
 struct jsonl_line {
 	const char *text;
 	size_t length;
+	bool is_open;    /* the input ended before its newline */
 	uint64_t offset; /* in the input */
 };
 

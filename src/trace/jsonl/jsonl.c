@@ -27,6 +27,8 @@ struct jsonl {
 	struct json_members members;
 	struct jsonl_complaint complaint;
 	bool owns_fd, relaxed;
+	bool has_end, is_to_end; /* the last that came was an end mark; one has to be */
+	int failure;             /* -errno: reading a stream broke off */
 	struct trace_jsonl_form form;
 	struct jsonl_left_out left_out;
 	char *framed;        /* what a frame held; NULL: lines are not framed */
@@ -193,7 +195,7 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 	return 1;
 }
 
-/* A stream says what its events are, or how many it has lost. 1: it was that; 0: it is an event. */
+/* A stream says what its events are, how many it has lost, or that it is whole. 1: it was that; 0: it is an event. */
 static int read_other(struct jsonl *jsonl)
 {
 	const struct json_member *first = jsonl->members.items;
@@ -204,6 +206,10 @@ static int read_other(struct jsonl *jsonl)
 		return 0;
 	if (find_member(jsonl, "lost") == 0 && jsonl_read_time(first, &lost)) {
 		jsonl->source.lost += lost;
+		return 1;
+	}
+	if (find_member(jsonl, "end") == 0) {
+		jsonl->has_end = true;
 		return 1;
 	}
 	if (find_member(jsonl, "declare") != 0)
@@ -253,6 +259,8 @@ static int read_line(struct jsonl *jsonl, struct event *event)
 
 	if (result == -ENOMEM)
 		return diag_no_memory(jsonl->diag);
+	if (result == -EINVAL && jsonl->is_to_end && jsonl->line.is_open)
+		return 0;
 	if (result == -EINVAL) {
 		char text[160];
 
@@ -261,6 +269,7 @@ static int read_line(struct jsonl *jsonl, struct event *event)
 	}
 	if (!result)
 		return 0;
+	jsonl->has_end = false;
 	result = jsonl->members.count ? read_other(jsonl) : 0;
 	return result ? (result < 0 ? result : 0) : make_event(jsonl, event);
 }
@@ -287,7 +296,23 @@ static void tell_left_out(struct jsonl *jsonl)
 	jsonl->left_out = (struct jsonl_left_out){ 0 };
 }
 
-/* What was no frame, and what was left out, is told once. */
+/* A stream without an end mark: how much is missing no one knows. */
+static void tell_cut(struct jsonl *jsonl)
+{
+	if (!jsonl->is_to_end || jsonl->has_end)
+		return;
+	jsonl->has_end = true;
+	jsonl->source.lost++;
+	diag_add(jsonl->diag, ASTERISM_WARNING, NULL, NULL,
+		 "%s broke off after %" PRIu64 " event%s, without its end mark%s%s: what was still to come is lost; "
+		 "see what ended the sender or the line, and send it again",
+		 jsonl->name, jsonl->seq, jsonl->seq == 1 ? "" : "s", jsonl->failure ? ": " : "",
+		 jsonl->failure ? strerror(-jsonl->failure) : "");
+	if (jsonl->form.on_cut)
+		jsonl->form.on_cut(jsonl->form.context, jsonl->name, jsonl->seq);
+}
+
+/* What was no frame, what was left out, and that the end is missing, is told once. */
 static int end(struct jsonl *jsonl)
 {
 	tell_left_out(jsonl);
@@ -298,6 +323,7 @@ static int end(struct jsonl *jsonl)
 			 jsonl->garbage == 1 ? "" : "s", jsonl->name, jsonl->garbage == 1 ? "was" : "were",
 			 jsonl->garbage == 1 ? "" : "s");
 	jsonl->garbage = 0;
+	tell_cut(jsonl);
 	return 0;
 }
 
@@ -312,6 +338,10 @@ static int complain_line(struct jsonl *jsonl, int result)
 	if (result == -E2BIG) {
 		jsonl->line.text = NULL; /* too long to be shown */
 		return report(jsonl, &(struct json_piece){ 0 }, -EINVAL, "the line is longer than 1 MiB", NULL);
+	}
+	if (jsonl->is_to_end) {
+		jsonl->failure = result;
+		return end(jsonl);
 	}
 	jsonl->line = (struct jsonl_line){ .offset = jsonl->lines.offset };
 	snprintf(text, sizeof text, "reading stopped: %s", strerror(-result));
@@ -381,6 +411,11 @@ int trace_jsonl_unframe(struct event_source *source)
 
 	jsonl->framed = alloc_resize(NULL, TRACE_JSONL_LINE_BYTES_MAX, 1);
 	return jsonl->framed ? 0 : -ENOMEM;
+}
+
+void trace_jsonl_expect_end(struct event_source *source)
+{
+	((struct jsonl *)source)->is_to_end = true;
 }
 
 void trace_jsonl_own(struct event_source *source)

@@ -31,6 +31,9 @@ void trace_jsonl_relax(struct event_source *source);
 struct trace_jsonl_form {
 	bool is_lenient;        /* fields and events that are not known are left out, counted and told at the end */
 	const char *time_field; /* what ts is called, borrowed; NULL: ts */
+	/* A stream broke off after so many events; NULL: nobody wants to know besides the diag. */
+	void (*on_cut)(void *context, const char *stream, uint64_t events);
+	void *context;
 };
 
 /* From the next line on. A source that does not read JSON lines stays as it is. */
@@ -39,6 +42,12 @@ void trace_jsonl_read_as(struct event_source *source, const struct trace_jsonl_f
 /* Every line is a frame (base/frame.h) that holds one; what is none is left out, and what is missing is lost. Returns
  * 0, -ENOMEM. */
 int trace_jsonl_unframe(struct event_source *source);
+
+/*
+ * The input is to end with a mark, {"end":true}, or something is missing: then one event more counts as lost, the diag
+ * says so, and the form's on_cut is called. Neither a line that broke off nor a failure to read is an error of it.
+ */
+void trace_jsonl_expect_end(struct event_source *source);
 
 /* Makes the source close its descriptor when it is freed. */
 void trace_jsonl_own(struct event_source *source);

@@ -97,7 +97,8 @@ int jsonl_lines_next(struct jsonl_lines *lines, struct jsonl_line *line)
 		if (!newline && lines->at_end && !length)
 			return 0;
 		if (newline || lines->at_end || length > TRACE_JSONL_LINE_BYTES_MAX) {
-			*line = (struct jsonl_line){ from, newline ? (size_t)(newline - from) : length, lines->offset };
+			*line = (struct jsonl_line){ from, newline ? (size_t)(newline - from) : length, !newline,
+						     lines->offset };
 			lines->number++;
 			if (line->length > TRACE_JSONL_LINE_BYTES_MAX) {
 				lines->skips = true;

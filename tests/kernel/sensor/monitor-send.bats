@@ -45,6 +45,22 @@ results() {
 	done
 }
 
+@test "a monitor that is killed leaves a stream without its end, which its peer tells" {
+	"$ASTERISM" replay -f json --measure request_begin tcp-listen:$port >remote 2>remote.err &
+	peer=$!
+	until grep -q "$(printf ':%04X' $port) 00000000:0000 0A" /proc/net/tcp; do kill -0 $peer; sleep 0.05; done
+	"$ASTERISM" monitor -q --measure request_begin --to tcp:127.0.0.1:$port -- "$plant" paced 3000 1000 3>&- &
+	monitor=$!
+	for _ in $(seq 100); do ! grep -q "$(printf ':%04X' $port) .* 01 " /proc/net/tcp || break; sleep 0.05; done
+	sleep 0.5
+	kill -9 $monitor
+	wait $peer && status=0 || status=$?
+	[ $status = 3 ]
+	peer=
+	grep -Eq "warning: tcp-listen:$port broke off after [0-9]+ events?, without its end mark" remote.err
+	grep -q '"notice":"stream"' remote
+}
+
 @test "nobody there: the monitor goes on, and says what did not get there" {
 	run --separate-stderr -3 "$ASTERISM" monitor -f json --measure request_end --to tcp:127.0.0.1:$port -- "$plant" requests 1 50 0
 	[[ $output == *'"measure":"request_end","count":50,'* ]]
