@@ -7,6 +7,7 @@
 #include "cmd/options/assume.h"
 #include "cmd/options/settings.h"
 
+static const char *const by_choices[] = { "quotient", "calls", "contexts", NULL };
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const engine_choices[] = { "user", "kernel", NULL };
 static const char *const format_choices[] = { "text", "json", NULL };
@@ -36,6 +37,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "times",
 			    .repeats = true, .check = cmd_assumption_check },
 	[OPTION_BATCH] = { "batch", 0, CLI_FLAG, .help = "write plain text, one look after the other" },
+	[OPTION_BY] = { "by", 0, CLI_CHOICE, "MODEL", by_choices,
+			"how costs are shared among callers: quotient (default; as the simulation has it), calls (by "
+			"numbers of calls, as gprof does) or contexts (by the simulation's --separate-callers)" },
 	[OPTION_CATALOG] = { "catalog", 0, CLI_TEXT, "FILE", NULL,
 			     "take event types from FILE, too, besides those of Linux; may be given several times",
 			     .repeats = true, .complete = CLI_COMPLETE_FILE },
@@ -45,12 +49,15 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    .repeats = true, .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes called NAME, and their descendants",
 			  .repeats = true },
+	[OPTION_COLLAPSE] = { "collapse", 0, CLI_FLAG, .help = "make functions that call each other in a circle one" },
 	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "NAME", NULL,
 			       "as --cgroup, for a container: its name, or how its id begins", .repeats = true },
 	[OPTION_COLOR] = { "color", 0, CLI_CHOICE, "WHEN", color_choices,
 			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
 	[OPTION_COPY] = { "copy", 0, CLI_FLAG,
 			  .help = "promise that elements are copied in time; they are evaluated when there is time" },
+	[OPTION_COST] = { "event", 'e', CLI_TEXT, "EVENT", NULL,
+			  "which costs of a profile are shown, such as cycles (default: its first)" },
 	[OPTION_DEADLINE] = { "deadline", 0, CLI_TIME, "TIME", NULL,
 			      "in each period, when evaluations have to be done (default: its end)" },
 	[OPTION_HOLD] = { "hold", 0, CLI_TIME, "TIME", NULL,

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism profile complete`: samples get the calls of a simulation. */
+
+#include "profile/complete.h"
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+#include "profile/write.h"
+
+#include <string.h>
+
+enum { SAMPLES_FEW = 1000, NAMES_SHOWN = 3 };
+
+#define UNATTACHED_MUCH 0.05
+#define DISTANCE_MUCH   0.4
+#define CYCLE_MUCH      0.5
+#define BY_CALLS_MUCH   0.001
+
+/* The costliest functions that were sampled alone. */
+static void name_unattached(const struct profile *profile)
+{
+	uint32_t shown[NAMES_SHOWN];
+	unsigned count = 0;
+
+	for (; count < NAMES_SHOWN; count++) {
+		uint32_t best = HASH_NONE;
+
+		for (uint32_t i = 0; i < profile->function_count; i++) {
+			bool is_taken = !(profile->functions[i].flags & PROFILE_UNATTACHED);
+
+			for (unsigned j = 0; j < count; j++)
+				is_taken = is_taken || shown[j] == i;
+			if (!is_taken &&
+			    (best == HASH_NONE || *profile_self(profile, i) > *profile_self(profile, best)))
+				best = i;
+		}
+		if (best == HASH_NONE)
+			break;
+		shown[count] = best;
+	}
+	cli_warning("%.1f %% of the cost was sampled in functions that were not simulated: %s%s%s%s%s",
+		    100 * profile_info_number(profile, "unattached"), count ? profile_name(profile, shown[0]) : "",
+		    count > 1 ? ", " : "", count > 1 ? profile_name(profile, shown[1]) : "", count > 2 ? ", " : "",
+		    count > 2 ? profile_name(profile, shown[2]) : "");
+	cli_hint("simulate the program that was sampled, with its symbols; what the kernel does is not simulated");
+}
+
+unsigned profile_warn(const struct profile *profile)
+{
+	double samples = profile->samples, cycle = profile_info_number(profile, "largest-cycle");
+	double by_calls = profile_info_number(profile, "by-calls"), distance = profile_info_number(profile, "distance");
+	unsigned count = 0;
+
+	if (profile_info_number(profile, "unattached") > UNATTACHED_MUCH && ++count)
+		name_unattached(profile);
+	if (samples > 0 && samples < SAMPLES_FEW && ++count) {
+		cli_warning("there are %.0f samples: less than %d tell little", samples, SAMPLES_FEW);
+		cli_hint("sample a longer run, or more often");
+	}
+	if (distance > DISTANCE_MUCH && ++count) {
+		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: it may be of other work",
+			    100 * distance);
+		cli_hint("simulate the same command with the same input");
+	}
+	if (by_calls > BY_CALLS_MUCH && ++count) {
+		cli_warning("%.1f %% of the cost is shared by numbers of calls, as the simulation has no cost there",
+			    100 * by_calls);
+		cli_hint("simulate the same work; 'report' marks these functions with #");
+	}
+	if (cycle > CYCLE_MUCH && strcmp(profile_get_info(profile, "method"), "contexts") != 0 && ++count) {
+		cli_warning("%.0f %% of the cost is in functions that call each other in a circle: who of them costs "
+			    "what is a guess",
+			    100 * cycle);
+		cli_hint("simulate with valgrind --tool=callgrind --separate-callers=30, and take --by contexts");
+	}
+	return count;
+}
+
+/* What both say of their runs must not differ. */
+static void compare_runs(const struct profile *sampled, const struct profile *simulated)
+{
+	for (size_t i = 0; i < sampled->info_count; i++) {
+		const char *key = profile_get_text(sampled, sampled->infos[i].key), *other;
+		const char *value = profile_get_text(sampled, sampled->infos[i].value);
+
+		if (strcmp(key, "cmd") != 0 && strcmp(key, "environment") != 0 && strcmp(key, "input") != 0 &&
+		    strncmp(key, "build-id", 8) != 0)
+			continue;
+		other = profile_get_info(simulated, key);
+		if (!other || strcmp(other, value) == 0)
+			continue;
+		cli_warning("the runs differ in %s: '%s' was sampled, '%s' was simulated", key, value, other);
+		cli_hint("both runs have to be of the same program with the same work");
+	}
+}
+
+static int write_result(const struct cli_arguments *arguments, const struct profile *completed)
+{
+	FILE *stream = profile_open(arguments);
+
+	return stream ? profile_close(arguments, stream, profile_write(stream, completed)) : STATUS_USAGE;
+}
+
+static int complete(const struct cli_arguments *arguments, const struct profile *sampled,
+		    const struct profile *simulated)
+{
+	const struct profile_completion completion = {
+		.by = (enum profile_by)arguments->options[OPTION_BY].number,
+		.collapse = cli_has(arguments, OPTION_COLLAPSE),
+	};
+	struct asterism_diag *diag = asterism_diag_new();
+	struct profile *completed;
+	int result = profile_complete(sampled, simulated, &completion, diag, &completed), status;
+
+	cli_print(diag);
+	asterism_diag_free(diag);
+	if (result)
+		return STATUS_USAGE;
+	compare_runs(sampled, simulated);
+	profile_warn(completed);
+	status = write_result(arguments, completed);
+	profile_free(completed);
+	return status;
+}
+
+int profile_complete_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *sampled = NULL, *simulated = NULL;
+	int first, second = STATUS_FINE, status = STATUS_USAGE;
+
+	if (cli_has(arguments, OPTION_COLLAPSE) && arguments->options[OPTION_BY].number == PROFILE_BY_CONTEXTS) {
+		cli_error("--collapse does not go with --by contexts, which needs no functions to be made one");
+		return STATUS_USAGE;
+	}
+	first = profile_load(operands[0], &sampled);
+	if (!first || first == STATUS_LOST)
+		second = profile_load(operands[1], &simulated);
+	if (sampled && simulated)
+		status = complete(arguments, sampled, simulated);
+	profile_free(sampled);
+	profile_free(simulated);
+	return status ? status : first ? first : second;
+}

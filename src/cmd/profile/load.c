@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how `asterism profile` gets profiles and where it writes. */
+
+#include "base/alloc.h"
+#include "cli/print.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+#include "cmd/text/output.h"
+#include "profile/complete.h"
+#include "profile/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int no_memory(void)
+{
+	cli_error("out of memory");
+	return STATUS_USAGE;
+}
+
+static int read_file(const char *file, struct diag_source *source, struct asterism_diag *diag)
+{
+	bool is_input = strcmp(file, "-") == 0;
+	int fd = is_input ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), result;
+	char *text = NULL;
+
+	if (fd < 0)
+		return diag_error(diag, NULL, -errno, "%s cannot be read: %s", file, strerror(errno));
+	result = profile_read_text(fd, file, diag, &text, &source->length);
+	if (!is_input)
+		close(fd);
+	source->file = file;
+	source->text = text;
+	return result;
+}
+
+int profile_load_text(const char *file, struct diag_source *source)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = diag ? read_file(file, source, diag) : -ENOMEM;
+
+	cli_print(diag);
+	asterism_diag_free(diag);
+	return result ? STATUS_USAGE : STATUS_FINE;
+}
+
+int profile_load(const char *file, struct profile **profile)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct diag_source source = { 0 };
+	int result;
+
+	if (!diag)
+		return no_memory();
+	result = read_file(file, &source, diag);
+	if (!result)
+		result = profile_read(&source, diag, profile);
+	cli_print(diag);
+	asterism_diag_free(diag);
+	alloc_free((char *)source.text);
+	if (result)
+		return STATUS_USAGE;
+	return (*profile)->missing > 0 ? STATUS_LOST : STATUS_FINE;
+}
+
+/* Of a simulation, what the quotient heuristic makes of its own costs is what it says itself. */
+static int complete_itself(struct profile **profile)
+{
+	const struct profile_completion completion = { .by = PROFILE_BY_QUOTIENT };
+	struct profile *completed;
+
+	if (profile_complete(*profile, *profile, &completion, NULL, &completed))
+		return no_memory();
+	for (size_t i = 0; i < completed->function_count; i++)
+		completed->functions[i].origin = PROFILE_MEASURED;
+	for (size_t i = 0; i < completed->edge_count; i++)
+		completed->edges[i].origin = PROFILE_MEASURED;
+	completed->info_count = 0;
+	profile_free(*profile);
+	*profile = completed;
+	return STATUS_FINE;
+}
+
+int profile_load_completed(const char *file, struct profile **profile)
+{
+	int status = profile_load(file, profile), failed;
+
+	if ((status && status != STATUS_LOST) || (*profile)->is_completed || !(*profile)->edge_count)
+		return status;
+	failed = complete_itself(profile);
+	return failed ? failed : status;
+}
+
+int profile_chosen_event(const struct cli_arguments *arguments, const struct profile *profile)
+{
+	const char *name = arguments->options[OPTION_COST].text, *names[PROFILE_EVENTS_MAX], *nearest;
+	int event = name ? profile_find_event(profile, name) : 0;
+
+	if (event >= 0)
+		return event;
+	for (unsigned i = 0; i < profile->event_count; i++)
+		names[i] = profile_get_text(profile, profile->events[i]);
+	nearest = diag_nearest(name, names, profile->event_count);
+	cli_error("the profile has no costs in '%s'", name);
+	cli_hint("it has %s%s", nearest ? nearest : names[0], profile->event_count > 1 ? ", and others" : "");
+	return -1;
+}
+
+bool profile_wants_json(const struct cli_arguments *arguments)
+{
+	return arguments->options[OPTION_FORMAT_EVENTS].number == 1;
+}
+
+static const char *output_of(const struct cli_arguments *arguments)
+{
+	const char *file = arguments->options[OPTION_OUTPUT].text;
+
+	return file && strcmp(file, "-") != 0 ? file : NULL;
+}
+
+FILE *profile_open(const struct cli_arguments *arguments)
+{
+	const char *file = output_of(arguments);
+	FILE *stream;
+	int fd;
+
+	if (!file)
+		return stdout;
+	fd = cmd_output_open(arguments, file);
+	if (fd < 0)
+		return NULL;
+	stream = fdopen(fd, "w");
+	if (!stream) {
+		close(fd);
+		no_memory();
+	}
+	return stream;
+}
+
+int profile_close(const struct cli_arguments *arguments, FILE *stream, int result)
+{
+	const char *file = output_of(arguments);
+
+	errno = 0;
+	if (!result && fflush(stream))
+		result = -errno;
+	if (file && fclose(stream) && !result)
+		result = -errno;
+	if (result && result != -EPIPE)
+		cli_error("%s cannot be written: %s", file ? file : "standard output", strerror(-result));
+	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
+}
+
+double profile_info_number(const struct profile *profile, const char *key)
+{
+	const char *value = profile_get_info(profile, key);
+
+	return value ? strtod(value, NULL) : 0;
+}

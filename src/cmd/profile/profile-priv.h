@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMD_PROFILE_PROFILE_PRIV_H
+#define CMD_PROFILE_PROFILE_PRIV_H
+
+/* What operations of `asterism profile` share. Each returns an exit status. */
+
+#include "cli/arguments.h"
+#include "profile/profile.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct diag_source;
+
+/* What is done with the operands after the operation's name. */
+typedef int profile_operation(const struct cli_arguments *arguments, const char **operands);
+
+profile_operation profile_complete_run, profile_report_run, profile_callers_run, profile_diff_run, profile_check_run,
+	profile_export_run, profile_import_run;
+
+/* Reads a profile. STATUS_LOST: it is not whole, and *profile is there. */
+int profile_load(const char *file, struct profile **profile);
+
+/* The same; a simulation gets inclusive costs. */
+int profile_load_completed(const char *file, struct profile **profile);
+
+/* Opens and reads the text of a file, - being standard input. Free source->text. */
+int profile_load_text(const char *file, struct diag_source *source);
+
+/* The event that -e names; the first one without. -1 after a message. */
+int profile_chosen_event(const struct cli_arguments *arguments, const struct profile *profile);
+
+/* Whether -f json is given. */
+bool profile_wants_json(const struct cli_arguments *arguments);
+
+/* Where -o says, or standard output; NULL after a message. profile_close returns a status. */
+FILE *profile_open(const struct cli_arguments *arguments);
+int profile_close(const struct cli_arguments *arguments, FILE *stream, int result);
+
+/* A number that the profile says of itself; 0 without. */
+double profile_info_number(const struct profile *profile, const char *key);
+
+/* Prints the warnings about a completed profile; returns how many. */
+unsigned profile_warn(const struct profile *profile);
+
+/* "54.79 % =", "25.48 % +-3.70": of total, and how it is known. */
+void profile_put_share(FILE *stream, double value, double total, enum profile_origin origin, double deviation);
+
+/* {"name","object","self","inclusive",...} of one event. */
+json_t *profile_function_json(const struct profile *profile, uint32_t function, unsigned event);
+
+/* A name from outside, no wider than it is told. */
+void profile_put_name(FILE *stream, const struct profile *profile, uint32_t function);
+
+const char *profile_origin_word(enum profile_origin origin);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism profile`: a flat profile gets the calls of a simulated run. */
+
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+
+#include <string.h>
+
+enum { COMPLETE, REPORT, CALLERS, OPERATIONS, WORD_BYTES = 24, OPERANDS_MAX = 3 };
+
+static const struct cli_entry rows[OPERATIONS + 1] = {
+	[COMPLETE] = { "complete SAMPLES SIMULATION",
+		       { "give samples the calls of a simulation: costs of functions with all that they call" } },
+	[REPORT] = { "report PROFILE", { "show what functions cost, and how far that is known" } },
+	[CALLERS] = { "callers FUNCTION PROFILE", { "show who calls a function, what it calls, and their costs" } },
+};
+
+static const struct {
+	profile_operation *run;
+	size_t operands;
+} operations[OPERATIONS] = {
+	[COMPLETE] = { profile_complete_run, 2 },
+	[REPORT] = { profile_report_run, 1 },
+	[CALLERS] = { profile_callers_run, 2 },
+};
+
+static int run(const struct cli_arguments *arguments)
+{
+	const char *typed = arguments->operands[0], *known[OPERATIONS], *nearest;
+	char names[OPERATIONS][WORD_BYTES];
+
+	for (size_t i = 0; i < OPERATIONS; i++) {
+		size_t length = strcspn(rows[i].term, " ");
+
+		memcpy(names[i], rows[i].term, length);
+		names[i][length] = 0;
+		known[i] = names[i];
+		if (strcmp(names[i], typed) != 0)
+			continue;
+		if (arguments->operand_count == operations[i].operands + 1)
+			return operations[i].run(arguments, arguments->operands + 1);
+		cli_error("'asterism profile %s' takes %zu operand%s", typed, operations[i].operands,
+			  operations[i].operands == 1 ? "" : "s");
+		cli_hint("asterism profile %s", rows[i].term);
+		return STATUS_USAGE;
+	}
+	nearest = diag_nearest(typed, known, OPERATIONS);
+	cli_error("'asterism profile' cannot '%s'", typed);
+	if (nearest)
+		cli_hint("did you mean %s?", nearest);
+	else
+		cli_hint("'asterism profile --help' lists what it can");
+	return STATUS_USAGE;
+}
+
+static const struct cli_example examples[] = {
+	{ "asterism profile complete samples.csv callgrind.out.123 -o completed",
+	  "Shares sampled costs among callers as the simulation does." },
+	{ "asterism profile report completed", "Shows what functions cost with all that they call." },
+	{ "asterism profile callers malloc completed", "Shows who calls malloc, and what that costs." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_profile = {
+	.name = "profile",
+	.summary = "complete a flat profile with the calls of a simulated run",
+	.operands = "OPERATION OPERAND...",
+	.operands_min = 1,
+	.operands_max = OPERANDS_MAX,
+	.description =
+		"Samples without stacks say what functions cost themselves, but not who called them. A simulated run "
+		"of the same program with the same work (valgrind --tool=callgrind) knows all calls, but not what "
+		"they cost on this machine. 'complete' joins the two: of what a function costs each caller gets the "
+		"share that it has in the simulation. Whoever has stacks that can be trusted, from perf record -g, "
+		"does not need this.\n\n"
+		"SAMPLES is CSV (lines of function,cost) or callgrind's format, SIMULATION callgrind's format, PROFILE "
+		"any of them or what 'complete' has written; - is standard input.\n\n"
+		"Values are marked: = is measured, ~ follows from what is measured, and what rests on the simulation's "
+		"shares is estimated, with the sampling error behind +-. That other models come to something else is "
+		"shown apart from it.\n\n"
+		"A file that is not whole is read as far as it goes, with status 3.",
+	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
+	.options = { OPTION_BY, OPTION_COLLAPSE, OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_MODE, OPTION_OUTPUT,
+		     OPTION_VERBOSE },
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism profile report`, `callers`: what functions cost, and by whom. */
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/text.h"
+#include "cli/print.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+#include "cmd/text/json-text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_SHOWN = 30, NAMES_MAX = 4096 };
+
+struct row {
+	double cost;
+	uint32_t number;
+};
+
+const char *profile_origin_word(enum profile_origin origin)
+{
+	static const char *const words[] = { "measured", "derived", "estimated" };
+
+	return words[origin];
+}
+
+void profile_put_share(FILE *stream, double value, double total, enum profile_origin origin, double deviation)
+{
+	double percent = total > 0 ? 100 * value / total : 0;
+
+	fprintf(stream, "%7.2f %%", percent);
+	if (origin != PROFILE_ESTIMATED)
+		fprintf(stream, " %-7s", origin == PROFILE_MEASURED ? "=" : "~");
+	else if (isnan(deviation))
+		fprintf(stream, " %-7s", "+-?");
+	else
+		fprintf(stream, " +-%-5.2f", total > 0 ? 100 * deviation / total : 0);
+}
+
+void profile_put_name(FILE *stream, const struct profile *profile, uint32_t function)
+{
+	const char *object = profile_get_text(profile, profile->functions[function].object);
+	const char *slash = strrchr(object, '/');
+	unsigned flags = profile->functions[function].flags;
+
+	text_write(stream, profile_name(profile, function), TEXT_WORDS);
+	if (*object) {
+		fputs("  [", stream);
+		text_write(stream, slash ? slash + 1 : object, TEXT_WORDS);
+		fputc(']', stream);
+	}
+	fprintf(stream, "%s%s%s\n", flags & PROFILE_UNATTACHED ? "  !" : "", flags & PROFILE_IN_CYCLE ? "  @" : "",
+		flags & PROFILE_BY_CALLS ? "  #" : "");
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? 1 : -1;
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+static double rank_of(const struct profile *profile, uint32_t function, unsigned event)
+{
+	return profile->is_completed ? profile_inclusive(profile, function)[event]
+				     : profile_self(profile, function)[event];
+}
+
+/* Functions that cost something, the costliest first. */
+static struct row *rank(const struct profile *profile, unsigned event, size_t *count)
+{
+	struct row *rows = alloc_zero(profile->function_count + 1, sizeof *rows);
+
+	*count = 0;
+	for (uint32_t i = 0; rows && i < profile->function_count; i++) {
+		double cost = rank_of(profile, i, event);
+
+		if (cost > 0)
+			rows[(*count)++] = (struct row){ cost, i };
+	}
+	if (rows)
+		qsort(rows, *count, sizeof *rows, compare_rows);
+	return rows;
+}
+
+static const char *verdict_of(double distance)
+{
+	return distance < 0.15 ? "alike" : distance < 0.4 ? "different in part" : "different";
+}
+
+/* "31.5 c": how far a model is from the chosen one, and where. */
+static void put_models(FILE *stream, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->info_count; i++) {
+		const char *key = profile_get_text(profile, profile->infos[i].key);
+		const char *value = profile_get_text(profile, profile->infos[i].value);
+		char *name;
+		double points;
+
+		if (strncmp(key, "model ", 6) != 0)
+			continue;
+		points = strtod(value, &name);
+		fprintf(stream, "model        by %s up to %.2f points away: ", key + 6, points);
+		text_write(stream, name + (*name == ' '), TEXT_WORDS);
+		fputc('\n', stream);
+	}
+}
+
+static void put_head(FILE *stream, const struct profile *profile, unsigned event)
+{
+	const char *method = profile_get_info(profile, "method"), *by = profile_get_info(profile, "shared-by");
+	double distance = profile_info_number(profile, "distance");
+
+	fprintf(stream, "cost         %.6g ", profile_total(profile, event));
+	text_write(stream, profile_get_text(profile, profile->events[event]), TEXT_WORDS);
+	if (profile->samples > 0)
+		fprintf(stream, ", of %.0f samples", profile->samples);
+	fputc('\n', stream);
+	if (!method)
+		return;
+	fprintf(stream, "unattached   %.2f %% was sampled in functions that were not simulated\n",
+		100 * profile_info_number(profile, "unattached"));
+	fprintf(stream, "workload     %s: %.1f %% of the samples lie elsewhere than in the simulation\n",
+		verdict_of(distance), 100 * distance);
+	fprintf(stream, "method       %s", method);
+	if (by && strcmp(method, "calls") != 0) {
+		fputs(", by the simulation's ", stream);
+		text_write(stream, by, TEXT_WORDS);
+	}
+	fputc('\n', stream);
+	put_models(stream, profile);
+}
+
+static void put_rows(FILE *stream, const struct profile *profile, unsigned event, const struct row *rows, size_t count)
+{
+	double total = profile_total(profile, event);
+	unsigned flags = 0;
+
+	fprintf(stream, "\n%s self              function\n", profile->is_completed ? "inclusive        " : "");
+	for (size_t i = 0; i < count; i++) {
+		uint32_t function = rows[i].number;
+
+		if (profile->is_completed)
+			profile_put_share(stream, profile_inclusive(profile, function)[event], total,
+					  profile->functions[function].origin,
+					  profile_deviation(profile, function)[event]);
+		fputs(profile->is_completed ? " " : "", stream);
+		profile_put_share(stream, profile_self(profile, function)[event], total, PROFILE_MEASURED, NAN);
+		fputs("  ", stream);
+		profile_put_name(stream, profile, function);
+		flags |= profile->functions[function].flags;
+	}
+	fputs("\n= measured", stream);
+	if (profile->is_completed)
+		fputs(", ~ follows from it, +- estimated, with its sampling error in points", stream);
+	fprintf(stream, "%s%s%s\n", flags & PROFILE_UNATTACHED ? ", ! not simulated" : "",
+		flags & PROFILE_IN_CYCLE ? ", @ calls itself through others" : "",
+		flags & PROFILE_BY_CALLS ? ", # shared by numbers of calls" : "");
+}
+
+json_t *profile_function_json(const struct profile *profile, uint32_t function, unsigned event)
+{
+	const struct profile_function *about = &profile->functions[function];
+	json_t *row = json_pack("{s:o,s:o,s:f}", "function", json_text(profile_name(profile, function)), "object",
+				json_text(profile_get_text(profile, about->object)), "self",
+				profile_self(profile, function)[event]);
+
+	if (!profile->is_completed)
+		return row;
+	json_object_set_new(row, "inclusive", json_real(profile_inclusive(profile, function)[event]));
+	json_object_set_new(row, "origin", json_text(profile_origin_word(about->origin)));
+	if (!isnan(profile_deviation(profile, function)[event]))
+		json_object_set_new(row, "deviation", json_real(profile_deviation(profile, function)[event]));
+	json_object_set_new(row, "unattached", json_boolean(about->flags & PROFILE_UNATTACHED));
+	json_object_set_new(row, "in_cycle", json_boolean(about->flags & PROFILE_IN_CYCLE));
+	json_object_set_new(row, "shared_by_calls", json_boolean(about->flags & PROFILE_BY_CALLS));
+	return row;
+}
+
+static json_t *models_json(const struct profile *profile)
+{
+	json_t *models = json_array();
+
+	for (size_t i = 0; i < profile->info_count; i++) {
+		const char *key = profile_get_text(profile, profile->infos[i].key);
+		const char *value = profile_get_text(profile, profile->infos[i].value);
+		char *name;
+		double points;
+
+		if (strncmp(key, "model ", 6) != 0)
+			continue;
+		points = strtod(value, &name);
+		json_array_append_new(models, json_pack("{s:o,s:f,s:o}", "by", json_text(key + 6), "points", points,
+							"function", json_text(name + (*name == ' '))));
+	}
+	return models;
+}
+
+static void put_json(const struct profile *profile, unsigned event, const struct row *rows, size_t count)
+{
+	json_t *report =
+		json_pack("{s:o,s:f,s:f}", "event", json_text(profile_get_text(profile, profile->events[event])),
+			  "total", profile_total(profile, event), "samples", profile->samples);
+	json_t *functions = json_array();
+	double distance = profile_info_number(profile, "distance");
+
+	if (profile_get_info(profile, "method")) {
+		json_object_set_new(report, "method", json_text(profile_get_info(profile, "method")));
+		json_object_set_new(report, "unattached", json_real(profile_info_number(profile, "unattached")));
+		json_object_set_new(report, "root", json_real(profile_info_number(profile, "root")));
+		json_object_set_new(report, "distance", json_real(distance));
+		json_object_set_new(report, "workload", json_text(verdict_of(distance)));
+		json_object_set_new(report, "models", models_json(profile));
+	}
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(functions, profile_function_json(profile, rows[i].number, event));
+	json_object_set_new(report, "functions", functions);
+	json_text_put(report);
+}
+
+static int report(const struct cli_arguments *arguments, const struct profile *profile)
+{
+	int event = profile_chosen_event(arguments, profile);
+	size_t count, shown;
+	struct row *rows;
+
+	if (event < 0)
+		return STATUS_USAGE;
+	rows = rank(profile, (unsigned)event, &count);
+	if (!rows)
+		return STATUS_USAGE;
+	shown = cli_has(arguments, OPTION_VERBOSE) || count < ROWS_SHOWN ? count : ROWS_SHOWN;
+	if (profile_wants_json(arguments)) {
+		put_json(profile, (unsigned)event, rows, count);
+	} else {
+		put_head(stdout, profile, (unsigned)event);
+		put_rows(stdout, profile, (unsigned)event, rows, shown);
+		if (shown < count)
+			printf("%zu more functions: -v shows them\n", count - shown);
+	}
+	alloc_free(rows);
+	return STATUS_FINE;
+}
+
+int profile_report_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *profile = NULL;
+	int status = profile_load_completed(operands[0], &profile), failed = STATUS_USAGE;
+
+	if (profile && (!status || status == STATUS_LOST))
+		failed = report(arguments, profile);
+	if (!failed && profile_get_info(profile, "method"))
+		profile_warn(profile);
+	profile_free(profile);
+	return failed ? failed : status;
+}
+
+static uint32_t find_function(const struct profile *profile, const char *name)
+{
+	const char *names[NAMES_MAX], *nearest;
+	uint32_t best = HASH_NONE, function;
+	size_t count = 0;
+
+	for (size_t step = 0; (function = profile_find_name(profile, name, &step)) != HASH_NONE;) {
+		if (best == HASH_NONE || rank_of(profile, function, 0) > rank_of(profile, best, 0))
+			best = function;
+	}
+	if (best != HASH_NONE)
+		return best;
+	for (uint32_t i = 0; i < profile->function_count && count < NAMES_MAX; i++)
+		names[count++] = profile_name(profile, i);
+	nearest = diag_nearest(name, names, count);
+	cli_error("the profile has no function '%s'", name);
+	if (nearest)
+		cli_hint("did you mean %s?", nearest);
+	else
+		cli_hint("'asterism profile report -v' lists all functions");
+	return best;
+}
+
+/* Edges to the function, or from it, the costliest first. */
+static struct row *rank_edges(const struct profile *profile, uint32_t function, bool is_callee, unsigned event,
+			      size_t *count)
+{
+	struct row *rows = alloc_zero(profile->edge_count + 1, sizeof *rows);
+
+	*count = 0;
+	for (uint32_t i = 0; rows && i < profile->edge_count; i++) {
+		if ((is_callee ? profile->edges[i].callee : profile->edges[i].caller) == function)
+			rows[(*count)++] = (struct row){ profile_cost(profile, i)[event], i };
+	}
+	if (rows)
+		qsort(rows, *count, sizeof *rows, compare_rows);
+	return rows;
+}
+
+static void put_edges(const struct profile *profile, const struct row *rows, size_t count, bool is_callee, double total)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_edge *edge = &profile->edges[rows[i].number];
+
+		profile_put_share(stdout, rows[i].cost, total, edge->origin, NAN);
+		printf(" %12.0f calls  %s ", edge->calls, is_callee ? "from" : "to  ");
+		profile_put_name(stdout, profile, is_callee ? edge->caller : edge->callee);
+	}
+}
+
+static json_t *edges_json(const struct profile *profile, const struct row *rows, size_t count, bool is_callee)
+{
+	json_t *edges = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_edge *edge = &profile->edges[rows[i].number];
+		uint32_t other = is_callee ? edge->caller : edge->callee;
+
+		json_array_append_new(edges,
+				      json_pack("{s:o,s:o,s:f,s:f,s:s}", "function",
+						json_text(profile_name(profile, other)), "object",
+						json_text(profile_get_text(profile, profile->functions[other].object)),
+						"calls", edge->calls, "cost", rows[i].cost, "origin",
+						profile_origin_word(edge->origin)));
+	}
+	return edges;
+}
+
+static int show_callers(const struct cli_arguments *arguments, const struct profile *profile, const char *name)
+{
+	int event = profile_chosen_event(arguments, profile);
+	uint32_t function = event < 0 ? HASH_NONE : find_function(profile, name);
+	size_t to_count = 0, from_count = 0;
+	struct row *to, *from;
+	double total;
+
+	if (function == HASH_NONE)
+		return STATUS_USAGE;
+	total = profile_total(profile, (unsigned)event);
+	to = rank_edges(profile, function, true, (unsigned)event, &to_count);
+	from = rank_edges(profile, function, false, (unsigned)event, &from_count);
+	if (profile_wants_json(arguments)) {
+		json_t *row = profile_function_json(profile, function, (unsigned)event);
+
+		json_object_set_new(row, "callers", edges_json(profile, to, to_count, true));
+		json_object_set_new(row, "callees", edges_json(profile, from, from_count, false));
+		json_text_put(row);
+	} else {
+		put_edges(profile, to, to_count, true, total);
+		put_rows(stdout, profile, (unsigned)event, &(struct row){ 0, function }, 1);
+		fputc('\n', stdout);
+		put_edges(profile, from, from_count, false, total);
+	}
+	alloc_free(to);
+	alloc_free(from);
+	return STATUS_FINE;
+}
+
+int profile_callers_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *profile = NULL;
+	int status = profile_load_completed(operands[1], &profile), failed = STATUS_USAGE;
+
+	if (profile && (!status || status == STATUS_LOST)) {
+		if (profile->edge_count)
+			failed = show_callers(arguments, profile, operands[0]);
+		else
+			cli_error("%s has no calls: 'asterism profile complete' gives it those of a simulation",
+				  operands[1]);
+	}
+	profile_free(profile);
+	return failed ? failed : status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PROFILE_CALLGRIND_PRIV_H
+#define PROFILE_CALLGRIND_PRIV_H
+
+/* What reading callgrind's format goes by, and names in it. */
+
+#include "profile/read-priv.h"
+
+enum { INFOS_MAX = 256, POSITIONS_MAX = 2 };
+
+enum { KIND_OBJECT, KIND_FILE, KIND_FUNCTION, KINDS };
+
+/* What a number in brackets stands for: a text, and of a function where it was defined. */
+struct named {
+	uint32_t text, function, context;
+	bool is_known;
+};
+
+struct place {
+	uint32_t object, file;
+};
+
+enum awaited { AWAIT_COST, AWAIT_CALL, AWAIT_JUMP };
+
+struct callgrind {
+	struct reading *reading;
+	struct profile *profile;
+	struct named *names[KINDS];
+	size_t name_capacity[KINDS];
+	bool is_own, has_sums;
+	unsigned position_count;
+	int line_position; /* which of them is the line, or -1 */
+	int address_position;
+	uint64_t last[POSITIONS_MAX];
+	struct place here, called;
+	bool has_called_object, has_called_file, has_callee, is_inlined;
+	struct named function, callee;
+	uint32_t edge;
+	enum awaited awaited;
+	double head_sums[PROFILE_EVENTS_MAX], sums[PROFILE_EVENTS_MAX], said[PROFILE_EVENTS_MAX];
+};
+
+static inline int wrong(const struct callgrind *callgrind, const char *text)
+{
+	return reading_wrong(callgrind->reading, NULL, "%s", text);
+}
+
+/* "(3) name" defines a number, "(3)" is what it stands for, "name" has none. place: of a function that is new. */
+int callgrind_read_name(struct callgrind *callgrind, int kind, const struct place *place, struct named *named);
+
+#endif

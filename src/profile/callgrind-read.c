@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what lines of callgrind's format mean (Callgrind Format Specification, valgrind's manual). Positions may be
+ * relative, several parts add up. The project's own format has costs with fractions, and lines for inclusive costs.
+ */
+
+#include "profile/callgrind-priv.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_event_names(struct callgrind *callgrind)
+{
+	struct reading *reading = callgrind->reading;
+	struct profile *profile = callgrind->profile;
+	bool is_first = !profile->event_count;
+	unsigned count = 0;
+
+	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading), count++) {
+		const char *start = reading->at;
+		int result = 0;
+
+		while (reading->at < reading->end && !strchr(" \t\r", *reading->at))
+			reading->at++;
+		size_t length = (size_t)(reading->at - start);
+
+		if (!is_first) {
+			const char *known =
+				count < profile->event_count ? profile_get_text(profile, profile->events[count]) : "";
+			if (strlen(known) != length || memcmp(known, start, length) != 0)
+				return wrong(callgrind, "this part has other event types than the one before");
+		} else {
+			result = profile_add_event(profile, start, length);
+		}
+		if (result)
+			return reading_failed(reading, result);
+	}
+	if (!count || count != profile->event_count)
+		return wrong(callgrind, "this part has other event types than the one before, or none");
+	return 0;
+}
+
+static int read_positions(struct callgrind *callgrind)
+{
+	struct reading *reading = callgrind->reading;
+
+	callgrind->position_count = 0;
+	callgrind->line_position = callgrind->address_position = -1;
+	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading)) {
+		const char *start = reading->at;
+
+		while (reading->at < reading->end && !strchr(" \t\r", *reading->at))
+			reading->at++;
+		if (callgrind->position_count == POSITIONS_MAX)
+			return wrong(callgrind, "there are no more than two positions: instr line");
+		if (reading->at - start == 4 && memcmp(start, "line", 4) == 0) {
+			callgrind->line_position = (int)callgrind->position_count;
+		} else if (reading->at - start == 5 && memcmp(start, "instr", 5) == 0) {
+			callgrind->address_position = (int)callgrind->position_count;
+		} else {
+			reading->at = start;
+			return wrong(callgrind, "positions are 'instr' and 'line'");
+		}
+		callgrind->position_count++;
+	}
+	return callgrind->position_count ? 0 : wrong(callgrind, "positions are 'instr' and 'line'");
+}
+
+static int read_costs(struct callgrind *callgrind, double *row, double *sums)
+{
+	struct reading *reading = callgrind->reading;
+	unsigned event = 0;
+
+	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading), event++) {
+		double cost;
+		int result = reading_cost(reading, callgrind->is_own, &cost);
+
+		if (result)
+			return result;
+		if (event == callgrind->profile->event_count)
+			return wrong(callgrind, "there are more costs than event types");
+		if (row)
+			row[event] += cost;
+		if (sums)
+			sums[event] += cost;
+	}
+	return 0;
+}
+
+/* A part's own sum of all: its totals, which come last, or its summary where the totals never came. */
+static int read_sums(struct callgrind *callgrind, bool is_totals)
+{
+	if (!callgrind->profile->event_count)
+		return wrong(callgrind, "a line 'events:' has to come before");
+	callgrind->has_sums = true;
+	if (is_totals)
+		memset(callgrind->head_sums, 0, sizeof callgrind->head_sums);
+	return read_costs(callgrind, NULL, is_totals ? callgrind->said : callgrind->head_sums);
+}
+
+static bool is_word(const struct reading *reading, size_t length, const char *word)
+{
+	return strlen(word) == length && memcmp(reading->line, word, length) == 0;
+}
+
+static int keep_info(struct callgrind *callgrind, const char *key, size_t key_length)
+{
+	struct reading *reading = callgrind->reading;
+	char name[64], value[1024];
+	size_t length;
+
+	reading_skip_blanks(reading);
+	length = (size_t)(reading->end - reading->at);
+	while (length && strchr(" \r", reading->at[length - 1]))
+		length--;
+	if (callgrind->profile->info_count >= INFOS_MAX || key_length >= sizeof name)
+		return 0;
+	length = length < sizeof value ? length : sizeof value - 1;
+	memcpy(name, key, key_length);
+	name[key_length] = 0;
+	memcpy(value, reading->at, length);
+	value[length] = 0;
+	return reading_failed(reading, profile_set_info(callgrind->profile, name, value));
+}
+
+/* "desc: key: value" is about the run, as "cmd: value" is. */
+static int read_description(struct callgrind *callgrind)
+{
+	struct reading *reading = callgrind->reading;
+	const char *key, *colon;
+
+	reading_skip_blanks(reading);
+	key = reading->at;
+	colon = memchr(key, ':', (size_t)(reading->end - key));
+	if (!colon)
+		return 0;
+	reading->at = colon + 1;
+	return keep_info(callgrind, key, (size_t)(colon - key));
+}
+
+static int read_head(struct callgrind *callgrind, size_t length)
+{
+	struct reading *reading = callgrind->reading;
+
+	reading->at = reading->line + length + 1;
+	if (is_word(reading, length, "events"))
+		return read_event_names(callgrind);
+	if (is_word(reading, length, "positions"))
+		return read_positions(callgrind);
+	if (is_word(reading, length, "totals") || is_word(reading, length, "summary"))
+		return read_sums(callgrind, *reading->line == 't');
+	if (is_word(reading, length, "desc"))
+		return read_description(callgrind);
+	if (is_word(reading, length, "part")) {
+		memset(callgrind->last, 0, sizeof callgrind->last);
+		return 0;
+	}
+	return keep_info(callgrind, reading->line, length);
+}
+
+static int read_function(struct callgrind *callgrind)
+{
+	int result;
+
+	if (!callgrind->profile->event_count)
+		return wrong(callgrind, "a line 'events:' has to come before the first function");
+	result = callgrind_read_name(callgrind, KIND_FUNCTION, &callgrind->here, &callgrind->function);
+	if (!result)
+		callgrind->is_inlined = false;
+	return result;
+}
+
+static int read_callee(struct callgrind *callgrind)
+{
+	const struct place place = {
+		.object = callgrind->has_called_object ? callgrind->called.object : callgrind->here.object,
+		.file = callgrind->has_called_file ? callgrind->called.file : callgrind->here.file,
+	};
+
+	if (!callgrind->profile->event_count)
+		return wrong(callgrind, "a line 'events:' has to come before the first function");
+	callgrind->has_callee = true;
+	return callgrind_read_name(callgrind, KIND_FUNCTION, &place, &callgrind->callee);
+}
+
+static int read_calls(struct callgrind *callgrind)
+{
+	double calls;
+	int result;
+
+	if (!callgrind->has_callee)
+		return wrong(callgrind, "there are calls, but no 'cfn=' before says of what");
+	if (!callgrind->function.is_known)
+		return wrong(callgrind, "there are calls, but no 'fn=' before says by what");
+	result = reading_cost(callgrind->reading, callgrind->is_own, &calls);
+	if (!result)
+		result = reading_failed(callgrind->reading,
+					profile_edge(callgrind->profile, callgrind->function.function,
+						     callgrind->callee.function, calls, &callgrind->edge));
+	callgrind->awaited = AWAIT_CALL;
+	callgrind->has_called_object = callgrind->has_called_file = callgrind->has_callee = false;
+	return result;
+}
+
+static int read_place(struct callgrind *callgrind, int kind, uint32_t *place)
+{
+	struct named named = { 0 };
+	int result = callgrind_read_name(callgrind, kind, &callgrind->here, &named);
+
+	if (!result)
+		*place = named.text;
+	return result;
+}
+
+/* "inclusive=~ 73 0.5", "deviation=~ 0.4 -", "edge=~": the mark is = measured, ~ derived or + estimated. */
+static int read_mark(struct callgrind *callgrind, enum profile_origin *origin)
+{
+	struct reading *reading = callgrind->reading;
+	const char *mark = reading->at < reading->end && *reading->at ? strchr("=~+", *reading->at) : NULL;
+
+	if (!mark)
+		return wrong(callgrind, "a mark was expected: =, ~ or +");
+	*origin = *mark == '=' ? PROFILE_MEASURED : *mark == '~' ? PROFILE_DERIVED : PROFILE_ESTIMATED;
+	reading->at++;
+	return 0;
+}
+
+/* "-" is a value that is not known. */
+static int read_values(struct callgrind *callgrind, double *row)
+{
+	struct reading *reading = callgrind->reading;
+	unsigned event = 0;
+
+	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading), event++) {
+		double value = NAN;
+		int result = 0;
+
+		if (*reading->at == '-')
+			reading->at++;
+		else
+			result = reading_cost(reading, true, &value);
+		if (result)
+			return result;
+		if (event == callgrind->profile->event_count)
+			return wrong(callgrind, "there are more costs than event types");
+		row[event] = value;
+	}
+	return 0;
+}
+
+/* What the project's own format has beside callgrind's. */
+static int read_own(struct callgrind *callgrind, size_t length)
+{
+	struct profile *profile = callgrind->profile;
+	struct profile_function *function;
+	uint64_t flags;
+	int result = 0;
+
+	if (!callgrind->function.is_known)
+		return wrong(callgrind, "a line 'fn=' has to come before");
+	function = &profile->functions[callgrind->function.function];
+	if (is_word(callgrind->reading, length, "edge") && profile->edge_count)
+		return read_mark(callgrind, &profile->edges[callgrind->edge].origin);
+	if (is_word(callgrind->reading, length, "inclusive")) {
+		result = read_mark(callgrind, &function->origin);
+		return result ? result
+			      : read_values(callgrind, profile_inclusive(profile, callgrind->function.function));
+	}
+	if (is_word(callgrind->reading, length, "deviation"))
+		return read_values(callgrind, profile_deviation(profile, callgrind->function.function));
+	if (is_word(callgrind->reading, length, "flags")) {
+		result = reading_whole(callgrind->reading, &flags);
+		function->flags = (unsigned)flags & (PROFILE_UNATTACHED | PROFILE_IN_CYCLE | PROFILE_BY_CALLS);
+		return result;
+	}
+	callgrind->reading->at = callgrind->reading->line;
+	return reading_wrong(callgrind->reading, NULL, "a profile has no such line");
+}
+
+static int read_assignment(struct callgrind *callgrind, size_t length)
+{
+	struct reading *reading = callgrind->reading;
+	uint32_t ignored;
+
+	reading->at = reading->line + length + 1;
+	if (is_word(reading, length, "fn"))
+		return read_function(callgrind);
+	if (is_word(reading, length, "cfn"))
+		return read_callee(callgrind);
+	if (is_word(reading, length, "calls"))
+		return read_calls(callgrind);
+	if (is_word(reading, length, "jump") || is_word(reading, length, "jcnd")) {
+		callgrind->awaited = AWAIT_JUMP;
+		return 0;
+	}
+	if (is_word(reading, length, "fl") || is_word(reading, length, "fi") || is_word(reading, length, "fe")) {
+		callgrind->is_inlined = reading->line[1] == 'i';
+		return read_place(callgrind, KIND_FILE, &callgrind->here.file);
+	}
+	/* Where a jump goes to is not kept, but what gets a number there may come again. */
+	if (is_word(reading, length, "jfi") || is_word(reading, length, "jfn"))
+		return read_place(callgrind, reading->line[2] == 'i' ? KIND_FILE : KIND_FUNCTION, &ignored);
+	if (is_word(reading, length, "ob"))
+		return read_place(callgrind, KIND_OBJECT, &callgrind->here.object);
+	if (is_word(reading, length, "cob")) {
+		callgrind->has_called_object = true;
+		return read_place(callgrind, KIND_OBJECT, &callgrind->called.object);
+	}
+	if (is_word(reading, length, "cfi") || is_word(reading, length, "cfl")) {
+		callgrind->has_called_file = true;
+		return read_place(callgrind, KIND_FILE, &callgrind->called.file);
+	}
+	if (callgrind->is_own)
+		return read_own(callgrind, length);
+	reading->at = reading->line;
+	return reading_wrong(reading, NULL, "callgrind's format has no '%.*s='", (int)(length < 40 ? length : 40),
+			     reading->line);
+}
+
+/* One position: N, 0xN, +N, -N or *, the latter three against the last line of costs. */
+static int read_position(struct callgrind *callgrind, unsigned index)
+{
+	struct reading *reading = callgrind->reading;
+	char sign = *reading->at;
+	uint64_t number = 0;
+	int result = 0;
+
+	if (sign == '+' || sign == '-' || sign == '*')
+		reading->at++;
+	if (sign != '*')
+		result = reading_whole(reading, &number);
+	if (result)
+		return result;
+	if (sign == '-')
+		callgrind->last[index] -= number;
+	else if (sign == '+')
+		callgrind->last[index] += number;
+	else if (sign != '*')
+		callgrind->last[index] = number;
+	return 0;
+}
+
+static void note_position(struct callgrind *callgrind)
+{
+	struct profile_function *function = &callgrind->profile->functions[callgrind->function.function];
+
+	if (callgrind->line_position >= 0 && !function->line && !callgrind->is_inlined)
+		function->line = (uint32_t)callgrind->last[callgrind->line_position];
+	if (callgrind->address_position >= 0) {
+		uint64_t address = callgrind->last[callgrind->address_position];
+
+		function->low = address < function->low ? address : function->low;
+		function->high = address > function->high ? address : function->high;
+	}
+}
+
+static double *context_row(const struct callgrind *callgrind)
+{
+	return callgrind->profile->context_self + (size_t)callgrind->function.context * callgrind->profile->event_count;
+}
+
+static int read_cost_line(struct callgrind *callgrind)
+{
+	struct reading *reading = callgrind->reading;
+	struct profile *profile = callgrind->profile;
+	enum awaited awaited = callgrind->awaited;
+	int result = 0;
+
+	callgrind->awaited = AWAIT_COST;
+	for (unsigned i = 0; i < callgrind->position_count && !result; i++) {
+		reading_skip_blanks(reading);
+		if (reading->at == reading->end)
+			return wrong(callgrind, "a position was expected");
+		result = read_position(callgrind, i);
+	}
+	if (result || awaited == AWAIT_JUMP)
+		return result;
+	if (!callgrind->function.is_known)
+		return wrong(callgrind, "there is a cost, but no 'fn=' before says of what");
+	note_position(callgrind);
+	if (awaited == AWAIT_CALL)
+		return read_costs(callgrind, profile_cost(profile, callgrind->edge), NULL);
+	const char *costs = reading->at;
+
+	result = read_costs(callgrind, profile_self(profile, callgrind->function.function), callgrind->sums);
+	if (result || callgrind->function.context == HASH_NONE)
+		return result;
+	reading->at = costs;
+	return read_costs(callgrind, context_row(callgrind), NULL);
+}
+
+static int read_line(struct callgrind *callgrind)
+{
+	struct reading *reading = callgrind->reading;
+	size_t length;
+	char c;
+
+	reading_skip_blanks(reading);
+	if (reading->at == reading->end || *reading->at == '#')
+		return 0;
+	c = *reading->at;
+	if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '*')
+		return read_cost_line(callgrind);
+	if (callgrind->awaited != AWAIT_COST)
+		return wrong(callgrind, "the line after calls or a jump says where they are");
+	for (length = 0; reading->line + length < reading->end; length++) {
+		if (reading->line[length] == '=')
+			return read_assignment(callgrind, length);
+		if (reading->line[length] == ':')
+			return read_head(callgrind, length);
+	}
+	return wrong(callgrind, "this is no line of callgrind's format");
+}
+
+/* A simulation that was stopped while it wrote has no totals, or not the costs that they say. */
+static void compare_sums(struct callgrind *callgrind)
+{
+	double said = callgrind->said[0] + callgrind->head_sums[0], missing = said - callgrind->sums[0];
+
+	if (!callgrind->has_sums || fabs(missing) <= said * 1e-9)
+		return;
+	callgrind->profile->missing = fabs(missing) / (missing > 0 ? said : callgrind->sums[0]);
+	diag_add(callgrind->reading->diag, ASTERISM_WARNING, NULL,
+		 "take the run again, and let it end by itself: what is missing is missing from all that is worked out",
+		 "%s is not whole: its own sums have %.0f %s, its lines %.0f", callgrind->reading->source->file, said,
+		 profile_get_text(callgrind->profile, callgrind->profile->events[0]), callgrind->sums[0]);
+}
+
+static int finish(struct callgrind *callgrind)
+{
+	const char *samples = profile_get_info(callgrind->profile, "samples");
+
+	if (callgrind->awaited != AWAIT_COST)
+		return wrong(callgrind, "the file ends after calls, without their cost");
+	if (!callgrind->profile->event_count)
+		return wrong(callgrind, "the file has no line 'events:'");
+	compare_sums(callgrind);
+	if (samples)
+		callgrind->profile->samples = strtod(samples, NULL);
+	if (!(callgrind->profile->samples >= 0 && isfinite(callgrind->profile->samples)))
+		callgrind->profile->samples = 0;
+	return profile_resolve_contexts(callgrind->profile) ? diag_no_memory(callgrind->reading->diag) : 0;
+}
+
+int profile_read_callgrind(struct reading *reading, bool is_own)
+{
+	struct callgrind callgrind = { .reading = reading,
+				       .profile = reading->profile,
+				       .is_own = is_own,
+				       .position_count = 1,
+				       .address_position = -1 };
+	int result = is_own ? profile_add_inclusive(reading->profile) : 0;
+
+	if (result)
+		return diag_no_memory(reading->diag);
+	while (!result && reading_next_line(reading))
+		result = read_line(&callgrind);
+	if (!result)
+		result = finish(&callgrind);
+	for (int i = 0; i < KINDS; i++)
+		alloc_free(callgrind.names[i]);
+	return result;
+}

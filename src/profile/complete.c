@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides what a completed profile has: the functions and calls of the simulation with the costs of the samples, what
+ * was sampled alone, how it was shared, and what is said for and against it.
+ */
+
+#include "profile/complete.h"
+
+#include "profile/attach.h"
+#include "profile/collapse.h"
+#include "profile/complete-priv.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const method_names[] = { "quotient", "calls", "contexts" };
+
+struct work {
+	const struct profile *sampled, *simulated;
+	struct profile *collapsed; /* or NULL */
+	struct profile *result;
+	const struct profile_completion *completion;
+	struct asterism_diag *diag;
+	struct graph graph;
+	uint32_t *to; /* of sampled functions */
+	double *self; /* of simulated functions, of one event */
+	double *weights, *weights_self;
+};
+
+static int set_number(struct work *work, const char *key, double value)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%.17g", value);
+	return profile_set_info(work->result, key, text);
+}
+
+/* Functions and edges get the numbers that they have in the simulation; what is unattached comes after them. */
+static int add_functions(struct work *work)
+{
+	const struct profile *simulated = work->simulated, *sampled = work->sampled;
+	uint32_t copy;
+	int result = profile_copy_events(sampled, work->result);
+
+	if (!result)
+		result = profile_add_inclusive(work->result);
+	for (uint32_t i = 0; !result && i < simulated->function_count; i++)
+		result = profile_copy_function(simulated, i, work->result, &copy);
+	for (uint32_t i = 0; !result && i < simulated->edge_count; i++) {
+		const struct profile_edge *edge = &simulated->edges[i];
+
+		result = profile_edge(work->result, edge->caller, edge->callee, edge->calls, &copy);
+	}
+	for (uint32_t i = 0; !result && i < sampled->function_count; i++) {
+		copy = work->to[i];
+		if (copy == HASH_NONE) {
+			result = profile_copy_function(sampled, i, work->result, &copy);
+			if (!result)
+				work->result->functions[copy].flags |= PROFILE_UNATTACHED;
+		}
+		for (unsigned k = 0; !result && k < sampled->event_count; k++)
+			profile_self(work->result, copy)[k] += profile_self(sampled, i)[k];
+	}
+	return result;
+}
+
+/* By what an event's costs are shared: one of the simulation's events. */
+static unsigned simulated_event(const struct work *work, unsigned event)
+{
+	int found = profile_find_event(work->simulated, profile_get_text(work->sampled, work->sampled->events[event]));
+
+	return found < 0 ? 0 : (unsigned)found;
+}
+
+static void weigh_by_event(struct work *work, unsigned event, double factor)
+{
+	const struct profile *simulated = work->simulated;
+
+	for (uint32_t i = 0; i < simulated->edge_count; i++)
+		work->weights[i] += factor * profile_cost(simulated, i)[event];
+	for (uint32_t i = 0; i < simulated->function_count; i++)
+		work->weights_self[i] += factor * profile_self(simulated, i)[event];
+}
+
+static void clear_weights(struct work *work)
+{
+	memset(work->weights, 0, work->simulated->edge_count * sizeof *work->weights);
+	memset(work->weights_self, 0, work->simulated->function_count * sizeof *work->weights_self);
+}
+
+/* What a miss costs beside an instruction, as KCachegrind estimates cycles. False: no cache was simulated. */
+static bool weigh_by_cache(struct work *work)
+{
+	static const struct {
+		const char *event;
+		double cycles;
+	} prices[] = { { "Ir", 1 },     { "I1mr", 10 },  { "D1mr", 10 }, { "D1mw", 10 },
+		       { "ILmr", 100 }, { "DLmr", 100 }, { "DLmw", 100 } };
+
+	clear_weights(work);
+	for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
+		int event = profile_find_event(work->simulated, prices[i].event);
+
+		if (event < 0)
+			return false;
+		weigh_by_event(work, (unsigned)event, prices[i].cycles);
+	}
+	return true;
+}
+
+static int share(struct work *work, struct sharing *sharing, enum profile_by by, unsigned event)
+{
+	sharing->self = work->self;
+	sharing->weights = work->weights;
+	sharing->weights_self = NULL;
+	if (by == PROFILE_BY_CONTEXTS)
+		return sharing_run_contexts(sharing, event);
+	clear_weights(work);
+	if (by == PROFILE_BY_QUOTIENT) {
+		weigh_by_event(work, event, 1);
+		sharing->weights_self = work->weights_self;
+	} else {
+		for (size_t i = 0; i < work->simulated->edge_count; i++)
+			work->weights[i] = work->simulated->edges[i].calls;
+	}
+	return sharing_run(sharing);
+}
+
+static int deviate(struct work *work, struct sharing *sharing, unsigned event)
+{
+	struct deviation deviation = {
+		.total = profile_total(work->result, event),
+		.samples = event ? 0 : work->sampled->samples,
+		.values = alloc_zero(work->simulated->function_count + 1, sizeof *deviation.values),
+	};
+	double *costs = NULL;
+	int result = deviation.values ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !result && i < work->simulated->function_count; i++)
+		deviation.values[i] = NAN;
+	if (!result && work->completion->by == PROFILE_BY_CONTEXTS) {
+		costs = sharing_of_contexts(sharing, simulated_event(work, event));
+		result = costs ? sharing_deviation_contexts(sharing, costs, &deviation) : -ENOMEM;
+	} else if (!result) {
+		result = sharing_deviation(sharing, &deviation);
+	}
+	for (uint32_t i = 0; !result && i < work->simulated->function_count; i++)
+		profile_deviation(work->result, i)[event] = deviation.values[i];
+	alloc_free(costs);
+	alloc_free(deviation.values);
+	return result;
+}
+
+static void keep(struct work *work, const struct sharing *sharing, unsigned event)
+{
+	struct profile *result = work->result;
+
+	for (uint32_t i = 0; i < result->function_count; i++) {
+		struct profile_function *function = &result->functions[i];
+
+		if (i >= work->simulated->function_count) {
+			profile_inclusive(result, i)[event] = profile_self(result, i)[event];
+			continue;
+		}
+		profile_inclusive(result, i)[event] = sharing->inclusive[i];
+		if (event == 0 || sharing->origins[i] > function->origin)
+			function->origin = sharing->origins[i];
+		if (sharing->by_calls[i])
+			function->flags |= PROFILE_BY_CALLS;
+		if (graph_size(&work->graph, work->graph.components[i]) > 1)
+			function->flags |= PROFILE_IN_CYCLE;
+	}
+	for (uint32_t i = 0; i < result->edge_count; i++) {
+		struct profile_edge *edge = &result->edges[i];
+		bool is_exact = sharing->shares[i] > 1 - 1e-12 && sharing->origins[edge->callee] == PROFILE_DERIVED;
+
+		profile_cost(result, i)[event] = sharing->costs[i];
+		if (event == 0 || !is_exact)
+			edge->origin = is_exact ? PROFILE_DERIVED : PROFILE_ESTIMATED;
+	}
+}
+
+/* How far another model is from the chosen one, in points, and where most. */
+static int note_model(struct work *work, const struct sharing *sharing, const char *key)
+{
+	double total = profile_total(work->result, 0), most = 0;
+	uint32_t where = 0;
+	char text[PROFILE_CANONICAL_BYTES + 64];
+
+	for (uint32_t i = 0; i < work->simulated->function_count; i++) {
+		double off = fabs(sharing->inclusive[i] - *profile_inclusive(work->result, i));
+
+		if (off > most) {
+			most = off;
+			where = i;
+		}
+	}
+	snprintf(text, sizeof text, "%.17g %.*s", total > 0 ? 100 * most / total : 0, PROFILE_CANONICAL_BYTES - 1,
+		 work->simulated->function_count ? profile_name(work->simulated, where) : "");
+	return profile_set_info(work->result, key, text);
+}
+
+static int compare_model(struct work *work, enum profile_by by, const char *key)
+{
+	struct sharing other = { 0 };
+	unsigned event = simulated_event(work, 0);
+	int result = sharing_init(&other, work->simulated, &work->graph);
+
+	if (!result)
+		result = share(work, &other, by, event);
+	if (!result)
+		result = note_model(work, &other, key);
+	sharing_fini(&other);
+	return result;
+}
+
+static int compare_cache(struct work *work)
+{
+	struct sharing other = { .self = work->self, .weights = work->weights, .weights_self = work->weights_self };
+	int result = 0;
+
+	if (!weigh_by_cache(work))
+		return 0;
+	result = sharing_init(&other, work->simulated, &work->graph);
+	if (!result)
+		result = sharing_run(&other);
+	if (!result)
+		result = note_model(work, &other, "model cache");
+	sharing_fini(&other);
+	return result;
+}
+
+static int compare_models(struct work *work)
+{
+	enum profile_by by = work->completion->by;
+	int result = 0;
+
+	if (by != PROFILE_BY_QUOTIENT)
+		result = compare_model(work, PROFILE_BY_QUOTIENT, "model quotient");
+	if (!result && by != PROFILE_BY_CALL_COUNTS)
+		result = compare_model(work, PROFILE_BY_CALL_COUNTS, "model calls");
+	if (!result && by != PROFILE_BY_CONTEXTS && work->simulated->context_count)
+		result = compare_model(work, PROFILE_BY_CONTEXTS, "model contexts");
+	return result ? result : compare_cache(work);
+}
+
+static void take_self(struct work *work, unsigned event)
+{
+	for (uint32_t i = 0; i < work->simulated->function_count; i++)
+		work->self[i] = profile_self(work->result, i)[event];
+}
+
+static int run_event(struct work *work, unsigned event)
+{
+	struct sharing sharing = { 0 };
+	double total = profile_total(work->result, event);
+	int result = sharing_init(&sharing, work->simulated, &work->graph);
+
+	take_self(work, event);
+	if (!result)
+		result = share(work, &sharing, work->completion->by, simulated_event(work, event));
+	if (!result && total > 0)
+		result = deviate(work, &sharing, event);
+	if (!result)
+		keep(work, &sharing, event);
+	if (!result && event == 0) {
+		result = set_number(work, "root", sharing.root);
+		if (!result)
+			result = set_number(work, "by-calls", total > 0 ? sharing.by_calls_cost / total : 0);
+	}
+	sharing_fini(&sharing);
+	return result;
+}
+
+static int run_all(struct work *work)
+{
+	size_t functions = work->simulated->function_count + 1, edges = work->simulated->edge_count + 1;
+	int result = 0;
+
+	work->self = alloc_zero(functions, sizeof *work->self);
+	work->weights_self = alloc_zero(functions, sizeof *work->weights_self);
+	work->weights = alloc_zero(edges, sizeof *work->weights);
+	if (!work->self || !work->weights || !work->weights_self)
+		return -ENOMEM;
+	for (unsigned event = 0; !result && event < work->sampled->event_count; event++)
+		result = run_event(work, event);
+	take_self(work, 0);
+	return result ? result : compare_models(work);
+}
+
+static int note_run(struct work *work)
+{
+	static const char *const kept[] = { "cmd", "period", "host" };
+	int result = profile_set_info(work->result, "method", method_names[work->completion->by]);
+
+	for (size_t i = 0; !result && i < sizeof kept / sizeof *kept; i++) {
+		const char *value = profile_get_info(work->sampled, kept[i]);
+
+		if (!value)
+			value = i ? NULL : profile_get_info(work->simulated, kept[i]);
+		if (value)
+			result = profile_set_info(work->result, kept[i], value);
+	}
+	if (!result)
+		result = set_number(work, "samples", work->sampled->samples);
+	if (!result)
+		result = profile_set_info(
+			work->result, "shared-by",
+			profile_get_text(work->simulated, work->simulated->events[simulated_event(work, 0)]));
+	work->result->samples = work->sampled->samples;
+	return result;
+}
+
+/* The largest part of the self cost that is in one component. */
+static double largest_cycle(const struct work *work)
+{
+	const struct graph *graph = &work->graph;
+	double largest = 0;
+
+	for (uint32_t i = 0; i < graph->component_count; i++) {
+		double sum = 0;
+
+		for (uint32_t j = graph->starts[i]; graph_size(graph, i) > 1 && j < graph->starts[i + 1]; j++)
+			sum += *profile_self(work->result, graph->members[j]);
+		largest = sum > largest ? sum : largest;
+	}
+	return largest;
+}
+
+static double unattached(const struct profile *result)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < result->function_count; i++)
+		sum += result->functions[i].flags & PROFILE_UNATTACHED ? *profile_self(result, i) : 0;
+	return sum;
+}
+
+static double distance(const struct profile *a, const uint32_t *to, const struct profile *b, unsigned event_a,
+		       unsigned event_b, double *rest)
+{
+	double total_a = profile_total(a, event_a), total_b = profile_total(b, event_b), sum = 0;
+
+	if (total_a <= 0 || total_b <= 0)
+		return total_a > 0 || total_b > 0;
+	for (uint32_t i = 0; i < b->function_count; i++)
+		rest[i] = profile_self(b, i)[event_b] / total_b;
+	for (uint32_t i = 0; i < a->function_count; i++) {
+		if (to[i] == HASH_NONE)
+			sum += profile_self(a, i)[event_a] / total_a;
+		else
+			rest[to[i]] -= profile_self(a, i)[event_a] / total_a;
+	}
+	for (uint32_t i = 0; i < b->function_count; i++)
+		sum += fabs(rest[i]);
+	return fmin(sum / 2, 1);
+}
+
+int profile_distance(const struct profile *a, const struct profile *b, unsigned event_a, unsigned event_b,
+		     double *result)
+{
+	uint32_t *to = alloc_zero(a->function_count + 1, sizeof *to);
+	double *rest = alloc_zero(b->function_count + 1, sizeof *rest);
+	int failed = to && rest ? profile_attach(a, b, to) : -ENOMEM;
+
+	if (!failed)
+		*result = distance(a, to, b, event_a, event_b, rest);
+	alloc_free(to);
+	alloc_free(rest);
+	return failed;
+}
+
+static int note_result(struct work *work)
+{
+	double total = profile_total(work->result, 0);
+	double *rest = alloc_zero(work->simulated->function_count + 1, sizeof *rest);
+	int result = rest ? 0 : -ENOMEM;
+
+	if (!result)
+		result = set_number(
+			work, "distance",
+			distance(work->sampled, work->to, work->simulated, 0, simulated_event(work, 0), rest));
+	if (!result)
+		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
+	if (!result)
+		result = set_number(work, "largest-cycle", total > 0 ? largest_cycle(work) / total : 0);
+	alloc_free(rest);
+	return result;
+}
+
+static int prepare(struct work *work)
+{
+	const struct profile *simulated = work->simulated;
+	uint32_t *moved = NULL;
+	int result;
+
+	work->to = alloc_zero(work->sampled->function_count + 1, sizeof *work->to);
+	work->result = profile_new();
+	if (!work->to || !work->result)
+		return -ENOMEM;
+	result = profile_attach(work->sampled, simulated, work->to);
+	if (!result)
+		result = graph_init(&work->graph, simulated);
+	if (result || !work->completion->collapse)
+		return result;
+	moved = alloc_zero(simulated->function_count + 1, sizeof *moved);
+	result = moved ? profile_collapse(simulated, &work->graph, moved, &work->collapsed) : -ENOMEM;
+	for (size_t i = 0; !result && i < work->sampled->function_count; i++)
+		work->to[i] = work->to[i] == HASH_NONE ? HASH_NONE : moved[work->to[i]];
+	alloc_free(moved);
+	if (result)
+		return result;
+	work->simulated = work->collapsed;
+	graph_fini(&work->graph);
+	return graph_init(&work->graph, work->simulated);
+}
+
+static int check(const struct work *work)
+{
+	bool has_contexts = work->simulated->context_count;
+
+	if (!work->simulated->edge_count) {
+		diag_add(work->diag, ASTERISM_ERROR, NULL,
+			 "valgrind --tool=callgrind -- CMD makes one that has; the samples come first, the simulation "
+			 "second",
+			 "the simulation has no calls, so it completes nothing");
+		return -EINVAL;
+	}
+	if (work->completion->by != PROFILE_BY_CONTEXTS || has_contexts)
+		return 0;
+	diag_add(work->diag, ASTERISM_ERROR, NULL,
+		 "simulate with valgrind --tool=callgrind --separate-callers=30, or take --by quotient",
+		 "the simulation has no contexts: its functions are not told apart by their callers");
+	return -EINVAL;
+}
+
+int profile_complete(const struct profile *sampled, const struct profile *simulated,
+		     const struct profile_completion *completion, struct asterism_diag *diag,
+		     struct profile **completed)
+{
+	struct work work = { .sampled = sampled, .simulated = simulated, .completion = completion, .diag = diag };
+	int result = check(&work);
+
+	if (result)
+		return result;
+	result = prepare(&work);
+	if (!result)
+		result = note_run(&work);
+	if (!result)
+		result = add_functions(&work);
+	if (!result)
+		result = run_all(&work);
+	if (!result)
+		result = note_result(&work);
+	graph_fini(&work.graph);
+	profile_free(work.collapsed);
+	alloc_free(work.to);
+	alloc_free(work.self);
+	alloc_free(work.weights);
+	alloc_free(work.weights_self);
+	if (result)
+		profile_free(work.result);
+	else
+		*completed = work.result;
+	return result ? diag_no_memory(diag) : 0;
+}

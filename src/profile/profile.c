@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how a profile is kept: vectors of functions, edges and contexts, found by hashes of numbers of texts. */
+
+#include "profile/profile.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { COUNT_MAX = INT32_MAX };
+
+/* Of two numbers, good in all bits. */
+static uint64_t hash_pair(uint32_t a, uint32_t b)
+{
+	uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 32;
+}
+
+static uint64_t hash_name(uint32_t name)
+{
+	return hash_pair(name, 0);
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *profile = alloc_zero(1, sizeof *profile);
+	uint32_t empty;
+
+	if (profile)
+		profile->arena = arena_new();
+	if (!profile || !profile->arena || profile_text(profile, "", 0, &empty)) {
+		profile_free(profile);
+		return NULL;
+	}
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	hash_table_fini(&profile->texts.numbers);
+	hash_table_fini(&profile->by_name);
+	hash_table_fini(&profile->by_pair);
+	alloc_free(profile->texts.texts);
+	alloc_free(profile->infos);
+	alloc_free(profile->functions);
+	alloc_free(profile->self);
+	alloc_free(profile->edges);
+	alloc_free(profile->costs);
+	alloc_free(profile->contexts);
+	alloc_free(profile->context_self);
+	alloc_free(profile->paths);
+	alloc_free(profile->inclusive);
+	alloc_free(profile->deviation);
+	arena_free(profile->arena);
+	alloc_free(profile);
+}
+
+/* The number of the text, or HASH_NONE. */
+static uint32_t find_text(const struct profile_texts *texts, const char *text, size_t length, uint64_t hash)
+{
+	uint32_t number;
+
+	for (size_t step = 0; (number = hash_table_next(&texts->numbers, hash, &step)) != HASH_NONE;) {
+		if (strncmp(texts->texts[number], text, length) == 0 && !texts->texts[number][length])
+			break;
+	}
+	return number;
+}
+
+static uint64_t hash_of_text(const char *text, size_t length)
+{
+	return hash_pair((uint32_t)length, hash_fold(hash_bytes(HASH_START, text, length)));
+}
+
+int profile_text(struct profile *profile, const char *text, size_t length, uint32_t *number)
+{
+	struct profile_texts *texts = &profile->texts;
+	uint64_t hash = hash_of_text(text, length);
+	uint32_t found = find_text(texts, text, length, hash);
+
+	if (found == HASH_NONE) {
+		if (texts->count >= COUNT_MAX)
+			return -E2BIG;
+		if (alloc_grow(&texts->texts, &texts->capacity, texts->count, sizeof *texts->texts) ||
+		    hash_table_reserve(&texts->numbers, NULL, texts->count + 1) ||
+		    !(texts->texts[texts->count] = arena_text(profile->arena, text, length)))
+			return -ENOMEM;
+		found = (uint32_t)texts->count++;
+		hash_table_add(&texts->numbers, hash, found);
+	}
+	*number = found;
+	return 0;
+}
+
+int profile_add_event(struct profile *profile, const char *name, size_t length)
+{
+	uint32_t number;
+	int result = profile_text(profile, name, length, &number);
+
+	if (result)
+		return result;
+	if (profile->event_count == PROFILE_EVENTS_MAX)
+		return -E2BIG;
+	profile->events[profile->event_count++] = number;
+	return 0;
+}
+
+int profile_set_info(struct profile *profile, const char *key, const char *value)
+{
+	struct profile_info info;
+	int result = profile_text(profile, key, strlen(key), &info.key);
+
+	if (!result)
+		result = profile_text(profile, value, strlen(value), &info.value);
+	if (result)
+		return result;
+	for (size_t i = 0; i < profile->info_count; i++) {
+		if (profile->infos[i].key == info.key) {
+			profile->infos[i].value = info.value;
+			return 0;
+		}
+	}
+	if (alloc_grow(&profile->infos, &profile->info_capacity, profile->info_count, sizeof info))
+		return -ENOMEM;
+	profile->infos[profile->info_count++] = info;
+	return 0;
+}
+
+const char *profile_get_info(const struct profile *profile, const char *key)
+{
+	for (size_t i = 0; i < profile->info_count; i++) {
+		if (strcmp(profile_get_text(profile, profile->infos[i].key), key) == 0)
+			return profile_get_text(profile, profile->infos[i].value);
+	}
+	return NULL;
+}
+
+/* One more row of costs, of zeros. */
+static int add_row(const struct profile *profile, double **rows, size_t *capacity, size_t count)
+{
+	size_t bytes = profile->event_count * sizeof **rows;
+
+	if (count >= COUNT_MAX)
+		return -E2BIG;
+	if (alloc_grow(rows, capacity, count, bytes))
+		return -ENOMEM;
+	memset(*rows + count * profile->event_count, 0, bytes);
+	return 0;
+}
+
+static int add_inclusive_row(struct profile *profile, size_t count)
+{
+	int result = add_row(profile, &profile->inclusive, &profile->inclusive_capacity, count);
+
+	if (!result)
+		result = add_row(profile, &profile->deviation, &profile->deviation_capacity, count);
+	for (unsigned i = 0; !result && i < profile->event_count; i++)
+		profile->deviation[count * profile->event_count + i] = NAN;
+	return result;
+}
+
+int profile_function(struct profile *profile, uint32_t name, uint32_t object, uint32_t *function)
+{
+	uint64_t hash = hash_name(name);
+	uint32_t number;
+	int result;
+
+	for (size_t step = 0; (number = hash_table_next(&profile->by_name, hash, &step)) != HASH_NONE;) {
+		if (profile->functions[number].name == name && profile->functions[number].object == object) {
+			*function = number;
+			return 0;
+		}
+	}
+	result = add_row(profile, &profile->self, &profile->self_capacity, profile->function_count);
+	if (!result && profile->is_completed)
+		result = add_inclusive_row(profile, profile->function_count);
+	if (result)
+		return result;
+	if (alloc_grow(&profile->functions, &profile->function_capacity, profile->function_count,
+		       sizeof *profile->functions) ||
+	    hash_table_reserve(&profile->by_name, NULL, profile->function_count + 1))
+		return -ENOMEM;
+	*function = (uint32_t)profile->function_count++;
+	profile->functions[*function] = (struct profile_function){ .name = name, .object = object, .low = UINT64_MAX };
+	hash_table_add(&profile->by_name, hash, *function);
+	return 0;
+}
+
+uint32_t profile_find_name(const struct profile *profile, const char *name, size_t *step)
+{
+	size_t length = strlen(name);
+	uint32_t text = find_text(&profile->texts, name, length, hash_of_text(name, length)), number;
+
+	if (text == HASH_NONE)
+		return HASH_NONE;
+	while ((number = hash_table_next(&profile->by_name, hash_name(text), step)) != HASH_NONE) {
+		if (profile->functions[number].name == text)
+			break;
+	}
+	return number;
+}
+
+uint32_t profile_find_edge(const struct profile *profile, uint32_t caller, uint32_t callee)
+{
+	uint64_t hash = hash_pair(caller, callee);
+	uint32_t number;
+
+	for (size_t step = 0; (number = hash_table_next(&profile->by_pair, hash, &step)) != HASH_NONE;) {
+		if (profile->edges[number].caller == caller && profile->edges[number].callee == callee)
+			break;
+	}
+	return number;
+}
+
+int profile_edge(struct profile *profile, uint32_t caller, uint32_t callee, double calls, uint32_t *edge)
+{
+	int result;
+
+	*edge = profile_find_edge(profile, caller, callee);
+	if (*edge == HASH_NONE) {
+		result = add_row(profile, &profile->costs, &profile->cost_capacity, profile->edge_count);
+		if (result)
+			return result;
+		if (alloc_grow(&profile->edges, &profile->edge_capacity, profile->edge_count, sizeof *profile->edges) ||
+		    hash_table_reserve(&profile->by_pair, NULL, profile->edge_count + 1))
+			return -ENOMEM;
+		*edge = (uint32_t)profile->edge_count++;
+		profile->edges[*edge] = (struct profile_edge){ .caller = caller, .callee = callee };
+		hash_table_add(&profile->by_pair, hash_pair(caller, callee), *edge);
+	}
+	profile->edges[*edge].calls += calls;
+	return 0;
+}
+
+int profile_context(struct profile *profile, uint32_t function, uint32_t callers, uint32_t *context)
+{
+	int result = add_row(profile, &profile->context_self, &profile->context_self_capacity, profile->context_count);
+
+	if (result)
+		return result;
+	if (alloc_grow(&profile->contexts, &profile->context_capacity, profile->context_count,
+		       sizeof *profile->contexts))
+		return -ENOMEM;
+	*context = (uint32_t)profile->context_count++;
+	profile->contexts[*context] = (struct profile_context){ .function = function, .callers = callers };
+	return 0;
+}
+
+/* The function called so that calls callee; where no function of that name does, one of that name. */
+static uint32_t find_caller(const struct profile *profile, uint32_t name, uint32_t callee)
+{
+	uint32_t number, first = HASH_NONE;
+
+	for (size_t step = 0; (number = hash_table_next(&profile->by_name, hash_name(name), &step)) != HASH_NONE;) {
+		if (profile->functions[number].name != name)
+			continue;
+		if (profile_find_edge(profile, number, callee) != HASH_NONE)
+			return number;
+		if (first == HASH_NONE)
+			first = number;
+	}
+	return first;
+}
+
+static int add_to_path(struct profile *profile, struct profile_context *context, uint32_t function)
+{
+	if (alloc_grow(&profile->paths, &profile->path_capacity, profile->path_count, sizeof *profile->paths))
+		return -ENOMEM;
+	profile->paths[profile->path_count++] = function;
+	context->length++;
+	return 0;
+}
+
+static int resolve(struct profile *profile, struct profile_context *context)
+{
+	const char *at = profile_get_text(profile, context->callers);
+	uint32_t function = context->function;
+
+	context->path = profile->path_count;
+	if (add_to_path(profile, context, function))
+		return -ENOMEM;
+	while (*at) {
+		size_t length = strcspn(at, "'");
+		uint32_t name = find_text(&profile->texts, at, length, hash_of_text(at, length));
+
+		function = name == HASH_NONE ? HASH_NONE : find_caller(profile, name, function);
+		if (function == HASH_NONE)
+			break;
+		if (add_to_path(profile, context, function))
+			return -ENOMEM;
+		at += length + (at[length] == '\'');
+	}
+	return 0;
+}
+
+/* Costs of functions that none of their contexts has were had without a caller. */
+static int add_plain_contexts(struct profile *profile, double *rest)
+{
+	unsigned events = profile->event_count;
+	size_t had = profile->context_count;
+	int result = 0;
+
+	memcpy(rest, profile->self, profile->function_count * events * sizeof *rest);
+	for (size_t i = 0; i < had; i++) {
+		for (unsigned j = 0; j < events; j++)
+			rest[(size_t)profile->contexts[i].function * events + j] -=
+				profile->context_self[i * events + j];
+	}
+	for (size_t i = 0; !result && i < profile->function_count; i++) {
+		double *row = rest + i * events;
+		uint32_t context;
+
+		/* The first event stands for all. */
+		if (*row <= 0 && *profile_self(profile, (uint32_t)i) > 0)
+			continue;
+		result = profile_context(profile, (uint32_t)i, 0, &context);
+		if (!result)
+			memcpy(profile->context_self + (size_t)context * events, row, events * sizeof *row);
+	}
+	return result;
+}
+
+int profile_resolve_contexts(struct profile *profile)
+{
+	bool *is_called = alloc_zero(profile->function_count + 1, sizeof *is_called);
+	double *rest = alloc_zero(profile->function_count * profile->event_count + 1, sizeof *rest);
+	int result = is_called && rest ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !result && i < profile->edge_count; i++) {
+		if (profile->edges[i].caller != profile->edges[i].callee)
+			is_called[profile->edges[i].callee] = true;
+	}
+	if (!result && profile->context_count)
+		result = add_plain_contexts(profile, rest);
+	for (size_t i = 0; !result && i < profile->context_count; i++) {
+		struct profile_context *context = &profile->contexts[i];
+
+		result = resolve(profile, context);
+		if (!result)
+			context->is_root = !is_called[profile->paths[context->path + context->length - 1]];
+	}
+	alloc_free(is_called);
+	alloc_free(rest);
+	return result;
+}
+
+int profile_add_inclusive(struct profile *profile)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < profile->function_count; i++)
+		result = add_inclusive_row(profile, i);
+	profile->is_completed = !result;
+	return result;
+}
+
+double profile_total(const struct profile *profile, unsigned event)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < profile->function_count; i++)
+		sum += profile->self[i * profile->event_count + event];
+	return sum;
+}
+
+int profile_find_event(const struct profile *profile, const char *name)
+{
+	for (unsigned i = 0; i < profile->event_count; i++) {
+		if (strcmp(profile_get_text(profile, profile->events[i]), name) == 0)
+			return (int)i;
+	}
+	return PROFILE_NONE;
+}

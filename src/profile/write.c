@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides how profiles are written: in the project's own format, and in callgrind's. */
+
+#include "profile/write.h"
+
+#include "profile/graph.h"
+
+#include "base/alloc.h"
+#include "base/real.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* Rounding is to cost no more than a millionth of the whole. */
+#define WHOLE_ENOUGH 1e7
+
+struct writer {
+	FILE *stream;
+	const struct profile *profile;
+	struct graph graph;
+	bool is_own;
+	bool *is_named; /* texts as objects, as files, and then functions */
+	double scales[PROFILE_EVENTS_MAX];
+};
+
+/* With its number; the text at its first use. */
+static void put_name(struct writer *writer, const char *key, uint32_t text, size_t number)
+{
+	const char *string = profile_get_text(writer->profile, text);
+
+	fprintf(writer->stream, "%s=(%zu)", key, number + 1);
+	if (!writer->is_named[number])
+		fprintf(writer->stream, " %s", *string ? string : "???");
+	fputc('\n', writer->stream);
+	writer->is_named[number] = true;
+}
+
+static void put_function(struct writer *writer, uint32_t number, bool is_callee)
+{
+	const struct profile_function *function = &writer->profile->functions[number];
+	size_t texts = writer->profile->texts.count;
+
+	put_name(writer, is_callee ? "cob" : "ob", function->object, function->object);
+	put_name(writer, is_callee ? "cfi" : "fl", function->file, texts + function->file);
+	put_name(writer, is_callee ? "cfn" : "fn", function->name, 2 * texts + number);
+}
+
+static void put_values(const struct writer *writer, const double *row)
+{
+	for (unsigned i = 0; i < writer->profile->event_count; i++) {
+		fputc(' ', writer->stream);
+		if (!writer->is_own)
+			fprintf(writer->stream, "%.0f", row[i] * writer->scales[i]);
+		else if (isnan(row[i]))
+			fputc('-', writer->stream);
+		else
+			real_put(writer->stream, row[i]);
+	}
+	fputc('\n', writer->stream);
+}
+
+static char mark_of(enum profile_origin origin)
+{
+	return "=~+"[origin];
+}
+
+static void put_completed(const struct writer *writer, uint32_t number)
+{
+	const struct profile_function *function = &writer->profile->functions[number];
+
+	if (function->flags)
+		fprintf(writer->stream, "flags=%u\n", function->flags);
+	fprintf(writer->stream, "inclusive=%c", mark_of(function->origin));
+	put_values(writer, profile_inclusive(writer->profile, number));
+	if (isnan(*profile_deviation(writer->profile, number)))
+		return;
+	fputs("deviation=", writer->stream);
+	put_values(writer, profile_deviation(writer->profile, number));
+}
+
+static void put_block(struct writer *writer, uint32_t number)
+{
+	const struct profile *profile = writer->profile;
+	const struct graph *graph = &writer->graph;
+	uint32_t line = profile->functions[number].line;
+
+	fputc('\n', writer->stream);
+	put_function(writer, number, false);
+	fprintf(writer->stream, "%u", line);
+	put_values(writer, profile_self(profile, number));
+	if (writer->is_own && profile->is_completed)
+		put_completed(writer, number);
+	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++) {
+		const struct profile_edge *edge = &profile->edges[graph->edges[i]];
+
+		put_function(writer, edge->callee, true);
+		fputs("calls=", writer->stream);
+		real_put(writer->stream, edge->calls);
+		fprintf(writer->stream, " %u\n%u", profile->functions[edge->callee].line, line);
+		put_values(writer, profile_cost(profile, graph->edges[i]));
+		if (writer->is_own && profile->is_completed)
+			fprintf(writer->stream, "edge=%c\n", mark_of(edge->origin));
+	}
+}
+
+/* 1 where all costs are whole, and else so much that they nearly are. */
+static double scale_of(const struct profile *profile, unsigned event)
+{
+	double total = profile_total(profile, event), scale = 1;
+	bool is_whole = true;
+
+	for (size_t i = event; i < profile->function_count * profile->event_count; i += profile->event_count)
+		is_whole = is_whole && profile->self[i] == floor(profile->self[i]);
+	for (size_t i = event; i < profile->edge_count * profile->event_count; i += profile->event_count)
+		is_whole = is_whole && profile->costs[i] == floor(profile->costs[i]);
+	while (!is_whole && total > 0 && total * scale < WHOLE_ENOUGH && scale < 1e9)
+		scale *= 10;
+	return scale;
+}
+
+/* What a callgrind file says of its costs is what their lines come to. */
+static void put_sums(const struct writer *writer, const char *key)
+{
+	const struct profile *profile = writer->profile;
+	double sums[PROFILE_EVENTS_MAX] = { 0 };
+
+	for (unsigned i = 0; i < profile->event_count; i++) {
+		for (uint32_t j = 0; j < profile->function_count; j++) {
+			double cost = profile_self(profile, j)[i];
+
+			sums[i] += writer->is_own ? cost : rint(cost * writer->scales[i]) / writer->scales[i];
+		}
+	}
+	fputs(key, writer->stream);
+	put_values(writer, sums);
+}
+
+static void put_head(struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+
+	fprintf(writer->stream, "# %s\nversion: 1\ncreator: asterism " ASTERISM_VERSION "\n",
+		writer->is_own ? "asterism profile" : "callgrind format");
+	for (size_t i = 0; i < profile->info_count; i++) {
+		const char *key = profile_get_text(profile, profile->infos[i].key);
+		const char *value = profile_get_text(profile, profile->infos[i].value);
+		bool is_cmd = key[0] == 'c' && key[1] == 'm' && key[2] == 'd' && !key[3];
+
+		fprintf(writer->stream, "%s%s: %s\n", is_cmd ? "" : "desc: ", key, value);
+	}
+	for (unsigned i = 0; i < profile->event_count; i++) {
+		const char *name = profile_get_text(profile, profile->events[i]);
+
+		writer->scales[i] = writer->is_own ? 1 : scale_of(profile, i);
+		if (writer->scales[i] > 1)
+			fprintf(writer->stream, "event: %s : %s, times %.0f\n", name, name, writer->scales[i]);
+	}
+	fputs("positions: line\nevents:", writer->stream);
+	for (unsigned i = 0; i < profile->event_count; i++)
+		fprintf(writer->stream, " %s", profile_get_text(profile, profile->events[i]));
+	fputc('\n', writer->stream);
+	put_sums(writer, "summary:");
+}
+
+static int write_all(FILE *stream, const struct profile *profile, bool is_own)
+{
+	struct writer writer = { .stream = stream, .profile = profile, .is_own = is_own };
+	int result = graph_init(&writer.graph, profile);
+
+	writer.is_named = alloc_zero(2 * profile->texts.count + profile->function_count + 1, sizeof *writer.is_named);
+	if (!writer.is_named)
+		result = -ENOMEM;
+	if (!result) {
+		put_head(&writer);
+		for (uint32_t i = 0; i < profile->function_count; i++)
+			put_block(&writer, i);
+		put_sums(&writer, "\ntotals:");
+		if (ferror(stream))
+			result = errno ? -errno : -EIO;
+	}
+	graph_fini(&writer.graph);
+	alloc_free(writer.is_named);
+	return result;
+}
+
+int profile_write(FILE *stream, const struct profile *profile)
+{
+	return write_all(stream, profile, true);
+}
+
+int profile_write_callgrind(FILE *stream, const struct profile *profile)
+{
+	return write_all(stream, profile, false);
+}
+
+static void put_quoted(FILE *stream, const char *text)
+{
+	fputc('"', stream);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', stream);
+		fputc(*text, stream);
+	}
+	fputc('"', stream);
+}
+
+int profile_write_csv(FILE *stream, const struct profile *profile)
+{
+	fputs("function,object", stream);
+	for (unsigned i = 0; i < profile->event_count; i++) {
+		const char *name = profile_get_text(profile, profile->events[i]);
+
+		fprintf(stream, profile->is_completed ? ",%s,inclusive_%s" : ",%s", name, name);
+	}
+	fputc('\n', stream);
+	for (uint32_t i = 0; i < profile->function_count; i++) {
+		put_quoted(stream, profile_name(profile, i));
+		fputc(',', stream);
+		put_quoted(stream, profile_get_text(profile, profile->functions[i].object));
+		for (unsigned j = 0; j < profile->event_count; j++) {
+			fputc(',', stream);
+			real_put(stream, profile_self(profile, i)[j]);
+			if (profile->is_completed) {
+				fputc(',', stream);
+				real_put(stream, profile_inclusive(profile, i)[j]);
+			}
+		}
+		fputc('\n', stream);
+	}
+	return ferror(stream) ? errno ? -errno : -EIO : 0;
+}
