@@ -161,6 +161,12 @@ serve() {
 	run -0 ./odd confined
 }
 
+@test "a thread that has raised an event calls nothing for the next, whatever a filter ends it for" {
+	serve
+	observe 1001 ./odd sealed
+	observe 1001 ./odd-whole sealed
+}
+
 @test "where there are no descriptors, no memory, no locked memory, no threads" {
 	serve
 	run -0 bash -c 'ulimit -n 3; exec ./odd-static count 10'

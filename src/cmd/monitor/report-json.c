@@ -73,6 +73,8 @@ void report_promise_json(const struct monitor_report *report, FILE *stream)
 	set(object, "h_ns", promise->hold_ns);
 	set(object, "omega_ns", promise->system_ns);
 	set(object, "bound_ns", promise->bound_ns);
+	if (promise->copies_bytes)
+		set(object, "copies_bytes", promise->copies_bytes);
 	json_object_set_new(object, "sensors", sensors_of(report->monitor));
 	json_object_set_new(line, "promise", object);
 	put(line, stream);

@@ -43,6 +43,15 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_begin_to_write(struct asterism_cli
 	__atomic_store_n(&client->writers->is_ready, 1, __ATOMIC_RELEASE);
 }
 
+/* An event that finds no ring, as this child has none yet: its parent's, in whose area it would be the first one's. */
+ASTERISM_CLIENT_FUNCTION void asterism_client_miss(struct asterism_client *client)
+{
+	char *area = client->inherited ? (char *)__atomic_load_n(&client->area, __ATOMIC_ACQUIRE) : NULL;
+	struct sensor_slot *slots = (struct sensor_slot *)(void *)(area ? area + sensor_slots_offset() : NULL);
+
+	__atomic_fetch_add(slots ? &slots->dropped : &client->missed, 1, __ATOMIC_RELAXED);
+}
+
 /* A new area: mapped, and a writer for each of its rings. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_take_area(struct asterism_client *client,
 						       const struct asterism_client_message *answer)
@@ -63,10 +72,12 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_take_area(struct asterism_client *c
 	if (!writers) {
 		if (area && !old)
 			munmap(area, sensor_area_bytes(&shape));
+		if (!area && old) /* what was there may be gone */
+			__atomic_store_n(&client->area, (void *)NULL, __ATOMIC_RELEASE);
 		return -1;
 	}
 	mlock(area, sensor_area_bytes(&shape)); /* if it may be */
-	client->area = area;
+	__atomic_store_n(&client->area, area, __ATOMIC_RELEASE);
 	client->area_bytes = sensor_area_bytes(&shape);
 	writers->area = (char *)area;
 	writers->shape = shape;

@@ -20,6 +20,16 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_tell_presence(struct asterism_clie
 	}
 }
 
+/* An answer. Returns 0 or -1. */
+ASTERISM_CLIENT_FUNCTION int asterism_client_await(struct asterism_client *client, uint32_t wait_ms,
+						   struct asterism_client_message *answer)
+{
+	int result = asterism_client_receive(client->socket.fd, wait_ms, answer);
+
+	client->is_unanswered |= result == 0;
+	return result == 1 ? 0 : -1;
+}
+
 ASTERISM_CLIENT_FUNCTION int asterism_client_tell(struct asterism_client *client, uint32_t wait_ms)
 {
 	static char texts[SENSOR_MESSAGE_BYTES_MAX - sizeof(struct sensor_types)];
@@ -44,7 +54,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_tell(struct asterism_client *client
 		parts[1].iov_base = texts;
 		parts[1].iov_len = bytes;
 		if (asterism_client_send(client->socket.fd, parts, -1) ||
-		    asterism_client_receive(client->socket.fd, wait_ms, &answer) != 1)
+		    asterism_client_await(client, wait_ms, &answer))
 			return -1;
 		asterism_client_close_all(&answer);
 		if (answer.is.head.kind != SENSOR_TAKEN || answer.length != sizeof answer.is.taken + types.count)
@@ -109,7 +119,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_introduce(struct asterism_client *c
 		request.types_before = client->type_count;
 	}
 	if (asterism_client_send(client->socket.fd, parts, has_area ? client->area_fd.fd : -1) ||
-	    asterism_client_receive(client->socket.fd, wait_ms, &answer) != 1)
+	    asterism_client_await(client, wait_ms, &answer))
 		return -1;
 	int result = asterism_client_take_answer(client, &answer, has_area);
 
@@ -140,6 +150,7 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_ask(struct asterism_client *client
 {
 	int fd = asterism_client_connect(path);
 
+	client->is_unanswered |= fd < 0 && errno == EAGAIN; /* too many wait there already */
 	if (fd >= 0 && !asterism_client_given_path() && !asterism_client_trusts(fd)) {
 		close(fd);
 		fd = -1;
@@ -157,6 +168,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
+	client->is_unanswered = 0;
 	if (asterism_client_is_confined(client)) {
 		asterism_client_leave(client);
 		return -1;

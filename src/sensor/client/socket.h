@@ -31,7 +31,7 @@ ASTERISM_CLIENT_FUNCTION uint64_t asterism_client_now_ms(void)
 	return asterism_sensor_monotonic_ns() / 1000000;
 }
 
-/* A connection, or -1. */
+/* A connection, or -1 and errno. */
 ASTERISM_CLIENT_FUNCTION int asterism_client_connect(const char *path)
 {
 	struct sockaddr_un address;
@@ -45,7 +45,10 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_connect(const char *path)
 	memcpy(address.sun_path, path, length);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address)) {
+		int error = errno;
+
 		close(fd);
+		errno = error;
 		fd = -1;
 	}
 	return fd;

@@ -90,7 +90,9 @@ struct asterism_client {
 	pthread_key_t key;
 	pid_t pid; /* whose all this is */
 	uint32_t first_pause_ms;
-	uint64_t missed; /* events of a child that could not register yet */
+	uint64_t missed;    /* events that found no memory to be counted in */
+	uint32_t inherited; /* in a child: types that its parent had told of, whose gates and area are still mapped */
+	int is_unanswered;  /* a directory is there, and did not answer in time */
 	int has_key, has_helper, is_off, has_waited;
 	int wishes_nothing; /* the shape that it wished was refused */
 	int is_always;      /* a flight recorder, also where no directory is */

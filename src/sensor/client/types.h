@@ -77,6 +77,9 @@ ASTERISM_CLIENT_FUNCTION const uint32_t *asterism_client_gate(const struct aster
 		return &asterism_sensor_closed;
 	if (client->socket.fd >= 0)
 		return sensor->id <= client->told_count ? &client->gates[sensor->id] : &asterism_sensor_closed;
+	/* Somebody looks at what the parent raises, and would at this: it is counted until the directory answers. */
+	if (client->is_unanswered && !has_room && sensor->id <= client->inherited)
+		return &client->gates[sensor->id];
 	return client->is_always && has_room && asterism_client_would_be_taken(client, sensor->id)
 		       ? &asterism_client_always
 		       : &asterism_sensor_closed;

@@ -16,8 +16,9 @@ ASTERISM_CLIENT_FUNCTION void asterism_client_forget(struct asterism_client *cli
 	asterism_client_drop(&client->socket);
 	asterism_client_drop(&client->area_fd);
 	__atomic_store_n(&client->writers, (struct asterism_client_writers *)NULL, __ATOMIC_RELEASE);
+	client->inherited = client->told_count ? client->told_count : client->inherited;
 	client->told_count = 0;
-	client->has_helper = client->has_waited = 0;
+	client->has_helper = client->has_waited = client->is_unanswered = 0;
 	client->missed = 0;
 	asterism_sensor_writer = &asterism_client_nobody;
 	memset(&asterism_client_self, 0, sizeof asterism_client_self);
@@ -119,7 +120,7 @@ ASTERISM_CLIENT_FUNCTION struct asterism_client_writers *asterism_client_writers
 		asterism_client_pause(1);
 	}
 	writers = client->writers;
-	if (!writers || !writers->is_ready)
+	if ((!writers || !writers->is_ready) && !client->is_unanswered) /* else the helper does it, in its time */
 		asterism_client_register(client, ASTERISM_CLIENT_START_MS);
 	writers = client->writers;
 	pthread_mutex_unlock(&client->lock);
@@ -134,7 +135,7 @@ ASTERISM_CLIENT_FUNCTION void *asterism_client_begin(struct asterism_client *cli
 	struct asterism_sensor_writer *writer = asterism_sensor_writer;
 
 	if (!writers) {
-		__atomic_fetch_add(&client->missed, 1, __ATOMIC_RELAXED);
+		asterism_client_miss(client);
 		return asterism_sensor_nowhere();
 	}
 	if (self->by.who.pid != (uint32_t)client->pid)

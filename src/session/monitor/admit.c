@@ -24,6 +24,9 @@ enum {
 	SYSTEM_MIN_NS = 50 * 1000, /* omega, whatever the test says */
 	WARM_BYTES = 16 << 20,     /* that evaluations may need while they run */
 	WARM_CHUNK = 1 << 16,
+	COPIES_BYTES_MIN = 1 << 22,
+	COPIES_BYTES_MAX = 1 << 28,
+	COPIES_STEPS = 10, /* of its owner, who is no thread in real time and may be that late */
 };
 
 /*
@@ -229,6 +232,31 @@ static void prepare_watch(struct monitor *monitor)
 	monitor->watch_options.bucket_ns = bucket_for(promise);
 }
 
+static uint64_t ring_kib(uint32_t sub_units, uint32_t sub_count)
+{
+	return (uint64_t)sub_units * sub_count * RING_UNIT_BYTES / 1024;
+}
+
+/* How large the application's rings have to be, if they can be. */
+static void ring_hint(char *hint, size_t size, const struct sensor_shape *shape, uint32_t units, uint64_t waiting)
+{
+	struct sensor_shape larger = *shape;
+
+	while (admission_ring_holds(larger.sub_units, larger.sub_count, units) < waiting) {
+		larger.sub_count *= 2;
+		if (!sensor_shape_is_valid(&larger)) {
+			snprintf(hint, size,
+				 "no ring can be as large: declare a smaller burst, or a shorter period "
+				 "and latency");
+			return;
+		}
+	}
+	snprintf(hint, size,
+		 "run it with " SENSOR_RING_VARIABLE "=%" PRIu64 "K, declare a smaller burst, or a shorter "
+		 "period and latency",
+		 ring_kib(larger.sub_units, larger.sub_count));
+}
+
 /* Whether rings of this shape hold what may wait in them. */
 static void check_rings(void *context, uint32_t pid, const struct sensor_type *type, const struct sensor_shape *shape)
 {
@@ -237,16 +265,63 @@ static void check_rings(void *context, uint32_t pid, const struct sensor_type *t
 
 	for (size_t i = 0; i < wants->count; i++) {
 		struct admission_sensor *sensor = &monitor->sensors[wants->items[i].number];
+		char hint[160];
 		uint64_t holds = admission_ring_holds(shape->sub_units, shape->sub_count, type->units + 1);
 
 		if (!sensor->is_declared || strcmp(type->name, wants->items[i].name) != 0 || holds >= sensor->waiting)
 			continue;
-		diag_add(monitor->options.diag, ASTERISM_WARNING, NULL,
-			 "declare a smaller burst, or a shorter period and latency",
-			 "%" PRIu64 " elements of %s may wait, and a ring of process %" PRIu32 " holds %" PRIu64
-			 ": some may be lost",
-			 sensor->waiting, sensor->name, pid, holds);
+		ring_hint(hint, sizeof hint, shape, type->units + 1, sensor->waiting);
+		diag_add(monitor->options.diag, ASTERISM_WARNING, NULL, hint,
+			 "%" PRIu64 " elements of %s may wait, and a ring of process %" PRIu32 ", of %" PRIu64
+			 " KiB, holds %" PRIu64 ": some may be lost",
+			 sensor->waiting, sensor->name, pid, ring_kib(shape->sub_units, shape->sub_count), holds);
 	}
+}
+
+/* What may come while nobody evaluates copies, at the declared rates. Others have what is there at least. */
+static uint64_t copies_count(const struct monitor *monitor)
+{
+	uint64_t count = 1, more;
+
+	for (uint32_t i = 0; i < monitor->sensor_count; i++) {
+		if (!monitor->sensors[i].is_declared)
+			continue;
+		more = jcs_count(&monitor->sensors[i].stream, COPIES_STEPS * MONITOR_STEP_NS);
+		if (__builtin_add_overflow(count, more, &count))
+			return UINT64_MAX;
+	}
+	return count;
+}
+
+/* Room for copies: as much as the rates ask for, or as there is, which is told. */
+static int make_copies(struct monitor *monitor, struct asterism_diag *diag)
+{
+	enum { MIB = 1 << 20, QUEUE_UNIT = 16 };
+	uint64_t each = QUEUE_UNIT + (sizeof(struct copied) + monitor->options.record_bytes + QUEUE_UNIT - 1) /
+					     QUEUE_UNIT * QUEUE_UNIT;
+	uint64_t count = copies_count(monitor), wanted, bytes;
+	int result = -ENOMEM;
+
+	if (!monitor->options.copies)
+		return 0;
+	if (__builtin_mul_overflow(count, each, &wanted))
+		wanted = UINT64_MAX;
+	bytes = wanted < COPIES_BYTES_MIN ? COPIES_BYTES_MIN : wanted > COPIES_BYTES_MAX ? COPIES_BYTES_MAX : wanted;
+	for (; bytes >= COPIES_BYTES_MIN && result; bytes /= 2) {
+		monitor_queue_fini(&monitor->copies);
+		result = monitor_queue_init(&monitor->copies, bytes);
+	}
+	if (result)
+		return diag_no_memory(diag);
+	monitor->promise.copies_bytes = monitor->copies.capacity;
+	if (wanted > monitor->copies.capacity)
+		diag_add(diag, ASTERISM_WARNING, NULL, "declare lower rates or bursts, or leave sensors out",
+			 "%" PRIu64
+			 " copies may come within %d ms at the declared rates, and there is room for %" PRIu64
+			 " (%" PRIu64 " MiB): some may be lost",
+			 count, (int)(COPIES_STEPS * MONITOR_STEP_NS / 1000000), monitor->copies.capacity / each,
+			 monitor->copies.capacity / MIB);
+	return 0;
 }
 
 static bool in_scope(void *context, pid_t pid, pid_t parent)
@@ -322,7 +397,9 @@ int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct mo
 	/* Without a rate there is nothing to reserve for. */
 	if (!admission->declared)
 		own->policy = SCHEDULE_BEST_EFFORT;
-	result = open_intake(monitor, diag);
+	result = make_copies(monitor, diag);
+	if (!result)
+		result = open_intake(monitor, diag);
 	if (!result)
 		result = enter(monitor, diag);
 	if (result)

@@ -16,7 +16,6 @@
 
 enum {
 	TOLD_BYTES = 1 << 16,
-	COPIES_BYTES = 1 << 22,
 	STEP_US = 2000,
 };
 
@@ -77,8 +76,7 @@ static int prepare(struct monitor *monitor, struct asterism_diag *diag)
 	monitor->bytes = alloc_zero(count, sizeof *monitor->bytes);
 	monitor->evaluations = monitor_evaluations_new();
 	if (!monitor->sensors || !monitor->watched || !monitor->bytes || !monitor->evaluations ||
-	    monitor_queue_init(&monitor->told, TOLD_BYTES) ||
-	    monitor_queue_init(&monitor->copies, options->copies ? COPIES_BYTES : 0))
+	    monitor_queue_init(&monitor->told, TOLD_BYTES))
 		return diag_no_memory(diag);
 	for (size_t i = 0; i < options->wants.count; i++) {
 		monitor->sensors[options->wants.items[i].number].name = options->wants.items[i].name;

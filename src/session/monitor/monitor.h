@@ -81,12 +81,13 @@ struct monitor_promise {
 	const char *no_guarantee; /* why not; NULL: it is */
 	enum schedule_policy policy;
 	uint64_t period_ns, deadline_ns, runtime_ns;
-	uint64_t latency_ns; /* l(R) */
-	uint64_t visible_ns; /* delta: until a store is seen */
-	uint64_t hold_ns;    /* h: by how much a writer that stands still delays others: in whole periods */
-	uint64_t system_ns;  /* omega: how late the system wakes, by the test at the start */
-	uint64_t woken;      /* of which so many wake-ups were the ground */
-	uint64_t bound_ns;   /* the sum; 0: nothing is declared, so there is none */
+	uint64_t latency_ns;   /* l(R) */
+	uint64_t visible_ns;   /* delta: until a store is seen */
+	uint64_t hold_ns;      /* h: by how much a writer that stands still delays others: in whole periods */
+	uint64_t system_ns;    /* omega: how late the system wakes, by the test at the start */
+	uint64_t woken;        /* of which so many wake-ups were the ground */
+	uint64_t bound_ns;     /* the sum; 0: nothing is declared, so there is none */
+	uint64_t copies_bytes; /* where copies wait for their evaluation; 0: none are made */
 };
 
 /*

@@ -230,6 +230,25 @@ static int do_confined(const char *argument)
 	return 0;
 }
 
+/* One in which the thread, which has a ring, may do nothing but end. */
+static int do_sealed(const char *argument)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+
+	(void)argument;
+	raise_steps(0, 1);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 1;
+	raise_steps(1, 1000);
+	_exit(0);
+}
+
 /* Raises so many steps, says so, and as many again each time SIGUSR1 comes. */
 static int do_stay(const char *argument)
 {
@@ -252,9 +271,10 @@ static int do_stay(const char *argument)
 static const struct {
 	const char *name;
 	int (*run)(const char *argument);
-} modes[] = { { "count", do_count }, { "vfork", do_vfork },     { "spawn", do_spawn },       { "daemon", do_daemon },
-	      { "storm", do_storm }, { "plugin", do_plugin },   { "threads", do_threads },   { "longjmp", do_longjmp },
-	      { "exec", do_exec },   { "refused", do_refused }, { "confined", do_confined }, { "stay", do_stay } };
+} modes[] = { { "count", do_count },  { "vfork", do_vfork },     { "spawn", do_spawn },       { "daemon", do_daemon },
+	      { "storm", do_storm },  { "plugin", do_plugin },   { "threads", do_threads },   { "longjmp", do_longjmp },
+	      { "exec", do_exec },    { "refused", do_refused }, { "confined", do_confined }, { "stay", do_stay },
+	      { "sealed", do_sealed } };
 
 int main(int argc, char **argv)
 {

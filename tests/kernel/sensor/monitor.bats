@@ -315,6 +315,24 @@ kernel_rule() {
 	grep -q "only their copies were promised" err
 }
 
+@test "copies have room for what comes at the declared rate, and rings for what may wait; else it is told" {
+	# 200 ms of 400 elements a ms are 80,000 of 64 bytes and more.
+	monitor --copy --policy best-effort --sensor request_begin,rate=400/ms,burst=20 never.rule -- "$plant" requests 1 5 0
+	[ "$(figure promise copies_bytes)" -ge $((80000 * 64)) ]
+	! grep -q "copies may come" err
+	# A few have what there always was.
+	monitor --copy "${rates[@]}" never.rule -- "$plant" requests 1 5 0
+	[ "$(figure promise copies_bytes)" = $((4 << 20)) ]
+	monitor --copy --policy best-effort --sensor request_begin,rate=1000/us,burst=20 never.rule -- "$plant" requests 1 5 0
+	grep -Eq "[0-9]+ copies may come within 200 ms at the declared rates, and there is room for [0-9]+ \(256 MiB\)" err
+	# What the application would need is said, and what it is told holds.
+	monitor --policy best-effort --sensor request_begin,rate=5000/ms,burst=20,cost=1ns never.rule -- "$plant" requests 1 5 0
+	grep -q "elements of request_begin may wait, and a ring of process .*, of 128 KiB, holds" err
+	size=$(grep -o 'ASTERISM_SENSORS_RING=[0-9]*K' err | head -1)
+	monitor --policy best-effort --sensor request_begin,rate=5000/ms,burst=20,cost=1ns never.rule -- env "$size" "$plant" requests 1 5 0
+	! grep -q "may wait, and a ring" err
+}
+
 @test "several monitors read one sensor, and one that comes late begins with what is raised then" {
 	"$ASTERISM" sensors --serve 2>served &
 	started=$!

@@ -188,6 +188,11 @@ int main(int argc, char **argv)
 		run_signals(first);
 	} else if (!strcmp(mode, "fork") || !strcmp(mode, "clone")) {
 		run_children(first, *mode == 'c');
+	} else if (!strcmp(mode, "fork-late")) {
+		for (unsigned long i = 0; i < second; i++)
+			raise_step(2, i);
+		if (fgets(line, sizeof line, stdin))
+			run_children(first, 0);
 	} else if (!strcmp(mode, "hold")) {
 		hold(first);
 	} else if (!strcmp(mode, "go-on")) {

@@ -37,7 +37,10 @@ struct rig {
 	char path[108];
 };
 
-/* options.path is the rig's own. */
+/* A setup of cmocka: this case depends on nothing that the one before has left, as it failed perhaps. */
+int rig_case(void **state);
+
+/* options.path is the rig's own, the same throughout a case. */
 void rig_open(struct rig *rig, const struct sensor_directory_options *options);
 void rig_observe(struct rig *rig, const char *pattern, uint32_t flags);
 void rig_close(struct rig *rig);

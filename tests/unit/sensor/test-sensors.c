@@ -6,6 +6,7 @@
 
 #include "rig.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,7 +16,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define ALL (SENSOR_OPEN | SENSOR_AREAS)
+#define CASE(test) cmocka_unit_test_setup(test, rig_case)
+#define ALL        (SENSOR_OPEN | SENSOR_AREAS)
 
 /* Runs the application with everything watched. Returns how many events it says to have raised. */
 static unsigned long run_app(struct rig *rig, const char *const *arguments)
@@ -114,7 +116,7 @@ static void test_one_type(void **state)
 
 	(void)state;
 	rig_open(&rig, NULL);
-	rig_observe(&rig, "sensor-app:beat", ALL);
+	rig_observe(&rig, "sensor-app-patient:beat", ALL);
 	rig_start(&app, (const char *const[]){ "count", "1000", NULL });
 	rig_count(&rig, &app);
 	rig_end(&rig, &app, 0);
@@ -170,6 +172,11 @@ static void test_signals(void **state)
 	rig_close(&rig);
 }
 
+static bool has_begun(const struct rig *rig)
+{
+	return rig->steps > 0;
+}
+
 static void run_children(const char *how, size_t count)
 {
 	struct rig rig = { 0 };
@@ -182,6 +189,29 @@ static void run_children(const char *how, size_t count)
 	assert_int_equal(raised, 200 + count + 200 * count);
 	expect_whole(&rig, raised);
 	assert_int_equal(rig.steps, raised);
+	rig_close(&rig);
+}
+
+/* Children whose directory does not answer, and that end before it does: nothing of theirs is seen, all is counted. */
+static void test_unanswered_children(void **state)
+{
+	enum { CHILDREN = 3, STEPS = 200 };
+	struct rig rig = { 0 };
+	struct rig_app app;
+	char line[64];
+
+	(void)state;
+	rig_open(&rig, NULL);
+	rig_observe(&rig, "*", ALL);
+	rig_start(&app, (const char *const[]){ "fork-late", "3", "200", NULL });
+	assert_true(rig_until(&rig, has_begun, 60000));
+	assert_int_equal(write(app.input, "\n", 1), 1);
+	fcntl(fileno(app.output), F_SETFL, 0);
+	assert_non_null(fgets(line, sizeof line, app.output)); /* no turn of the directory meanwhile */
+	rig_end(&rig, &app, 0);
+	assert_int_equal(strtoul(line, NULL, 10), STEPS + STEPS + CHILDREN + CHILDREN * STEPS);
+	assert_int_equal(rig_dropped(&rig), CHILDREN * STEPS);
+	expect_whole(&rig, strtoul(line, NULL, 10));
 	rig_close(&rig);
 }
 
@@ -214,11 +244,6 @@ static void test_killed_in_mid_write(void **state)
 		assert_int_equal(rig.torn, 0);
 		rig_close(&rig);
 	}
-}
-
-static bool has_begun(const struct rig *rig)
-{
-	return rig->steps > 0;
 }
 
 /* Killed anywhere: the first when it has surely begun, the others perhaps before. */
@@ -336,22 +361,23 @@ static void test_read_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),
-		cmocka_unit_test(test_large_rings),
-		cmocka_unit_test(test_nobody_looks),
-		cmocka_unit_test(test_one_type),
-		cmocka_unit_test(test_no_directory),
-		cmocka_unit_test(test_forced_loss),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_raw_clone),
-		cmocka_unit_test(test_killed_in_mid_write),
-		cmocka_unit_test(test_killed_at_random),
-		cmocka_unit_test(test_directory_restarts),
-		cmocka_unit_test(test_directory_comes_late),
-		cmocka_unit_test(test_gates_close),
-		cmocka_unit_test(test_read_only),
+		CASE(test_ordinary),
+		CASE(test_large_rings),
+		CASE(test_nobody_looks),
+		CASE(test_one_type),
+		CASE(test_no_directory),
+		CASE(test_forced_loss),
+		CASE(test_threads),
+		CASE(test_signals),
+		CASE(test_fork),
+		CASE(test_unanswered_children),
+		CASE(test_raw_clone),
+		CASE(test_killed_in_mid_write),
+		CASE(test_killed_at_random),
+		CASE(test_directory_restarts),
+		CASE(test_directory_comes_late),
+		CASE(test_gates_close),
+		CASE(test_read_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
