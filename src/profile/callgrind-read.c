@@ -154,6 +154,8 @@ static int read_head(struct callgrind *callgrind, size_t length)
 		return read_sums(callgrind, *reading->line == 't');
 	if (is_word(reading, length, "desc"))
 		return read_description(callgrind);
+	if (callgrind->is_own && is_word(reading, length, "completed") && !callgrind->profile->is_completed)
+		return reading_failed(reading, profile_add_inclusive(callgrind->profile));
 	if (is_word(reading, length, "part")) {
 		memset(callgrind->last, 0, sizeof callgrind->last);
 		return 0;
@@ -264,12 +266,12 @@ static int read_own(struct callgrind *callgrind, size_t length)
 	function = &profile->functions[callgrind->function.function];
 	if (is_word(callgrind->reading, length, "edge") && profile->edge_count)
 		return read_mark(callgrind, &profile->edges[callgrind->edge].origin);
-	if (is_word(callgrind->reading, length, "inclusive")) {
+	if (profile->is_completed && is_word(callgrind->reading, length, "inclusive")) {
 		result = read_mark(callgrind, &function->origin);
 		return result ? result
 			      : read_values(callgrind, profile_inclusive(profile, callgrind->function.function));
 	}
-	if (is_word(callgrind->reading, length, "deviation"))
+	if (profile->is_completed && is_word(callgrind->reading, length, "deviation"))
 		return read_values(callgrind, profile_deviation(profile, callgrind->function.function));
 	if (is_word(callgrind->reading, length, "flags")) {
 		result = reading_whole(callgrind->reading, &flags);
@@ -452,10 +454,8 @@ int profile_read_callgrind(struct reading *reading, bool is_own)
 				       .is_own = is_own,
 				       .position_count = 1,
 				       .address_position = -1 };
-	int result = is_own ? profile_add_inclusive(reading->profile) : 0;
+	int result = 0;
 
-	if (result)
-		return diag_no_memory(reading->diag);
 	while (!result && reading_next_line(reading))
 		result = read_line(&callgrind);
 	if (!result)

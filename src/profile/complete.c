@@ -254,6 +254,16 @@ static void take_self(struct work *work, unsigned event)
 		work->self[i] = profile_self(work->result, i)[event];
 }
 
+/* The share of what is attached whose contexts end below what nothing calls. */
+static double missing_above(const struct work *work, const struct sharing *sharing)
+{
+	double attached = 0;
+
+	for (size_t i = 0; i < work->simulated->function_count; i++)
+		attached += work->self[i];
+	return attached > 0 ? fmax(0, 1 - sharing->root / attached) : 0;
+}
+
 static int run_event(struct work *work, unsigned event)
 {
 	struct sharing sharing = { 0 };
@@ -269,6 +279,8 @@ static int run_event(struct work *work, unsigned event)
 		keep(work, &sharing, event);
 	if (!result && event == 0) {
 		result = set_number(work, "root", sharing.root);
+		if (!result && work->completion->by == PROFILE_BY_CONTEXTS)
+			result = set_number(work, "too-short", missing_above(work, &sharing));
 		if (!result)
 			result = set_number(work, "by-calls", total > 0 ? sharing.by_calls_cost / total : 0);
 	}

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VISITS_MAX = 20 * 1000 * 1000, FUNCTIONS_MAX = 4096 };
+enum { VISITS_MAX = 4 * 1000 * 1000, FUNCTIONS_MAX = 4096 };
 
 struct ranked {
 	double cost;

@@ -16,6 +16,7 @@ enum { SAMPLES_FEW = 1000, NAMES_SHOWN = 3 };
 #define UNATTACHED_MUCH 0.05
 #define DISTANCE_MUCH   0.4
 #define CYCLE_MUCH      0.5
+#define TOO_SHORT_MUCH  0.05
 #define BY_CALLS_MUCH   0.001
 
 /* The costliest functions that were sampled alone. */
@@ -51,6 +52,7 @@ unsigned profile_warn(const struct profile *profile)
 {
 	double samples = profile->samples, cycle = profile_info_number(profile, "largest-cycle");
 	double by_calls = profile_info_number(profile, "by-calls"), distance = profile_info_number(profile, "distance");
+	double too_short = profile_info_number(profile, "too-short");
 	unsigned count = 0;
 
 	if (profile_info_number(profile, "unattached") > UNATTACHED_MUCH && ++count)
@@ -74,6 +76,12 @@ unsigned profile_warn(const struct profile *profile)
 			    "what is a guess",
 			    100 * cycle);
 		cli_hint("simulate with valgrind --tool=callgrind --separate-callers=30, and take --by contexts");
+	}
+	if (too_short > TOO_SHORT_MUCH && ++count) {
+		cli_warning("the contexts of %.0f %% of the cost end before the function that all begins with: what is "
+			    "above is missing",
+			    100 * too_short);
+		cli_hint("simulate with more callers: valgrind --tool=callgrind --separate-callers=60");
 	}
 	return count;
 }

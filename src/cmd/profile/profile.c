@@ -9,22 +9,29 @@
 
 #include <string.h>
 
-enum { COMPLETE, REPORT, CALLERS, OPERATIONS, WORD_BYTES = 24, OPERANDS_MAX = 3 };
+enum { COMPLETE, REPORT, CALLERS, DIFF, CHECK, EXPORT, IMPORT, OPERATIONS, WORD_BYTES = 24, OPERANDS_MAX = 3 };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
 	[COMPLETE] = { "complete SAMPLES SIMULATION",
 		       { "give samples the calls of a simulation: costs of functions with all that they call" } },
 	[REPORT] = { "report PROFILE", { "show what functions cost, and how far that is known" } },
 	[CALLERS] = { "callers FUNCTION PROFILE", { "show who calls a function, what it calls, and their costs" } },
+	[DIFF] = { "diff PROFILE PROFILE", { "show how far two profiles are apart" } },
+	[CHECK] = { "check STACKS SIMULATION",
+		    { "judge folded stacks (main;work;malloc 12): which calls of them never happened; status 1 if "
+		      "any" } },
+	[EXPORT] = { "export PROFILE", { "write a profile for others: callgrind (default), folded stacks or CSV" } },
+	[IMPORT] = { "import FILE", { "write callgrind's format or CSV as a profile" } },
 };
 
 static const struct {
 	profile_operation *run;
 	size_t operands;
 } operations[OPERATIONS] = {
-	[COMPLETE] = { profile_complete_run, 2 },
-	[REPORT] = { profile_report_run, 1 },
-	[CALLERS] = { profile_callers_run, 2 },
+	[COMPLETE] = { profile_complete_run, 2 }, [REPORT] = { profile_report_run, 1 },
+	[CALLERS] = { profile_callers_run, 2 },   [DIFF] = { profile_diff_run, 2 },
+	[CHECK] = { profile_check_run, 2 },       [EXPORT] = { profile_export_run, 1 },
+	[IMPORT] = { profile_import_run, 1 },
 };
 
 static int run(const struct cli_arguments *arguments)
@@ -61,6 +68,10 @@ static const struct cli_example examples[] = {
 	  "Shares sampled costs among callers as the simulation does." },
 	{ "asterism profile report completed", "Shows what functions cost with all that they call." },
 	{ "asterism profile callers malloc completed", "Shows who calls malloc, and what that costs." },
+	{ "asterism profile check stacks.folded callgrind.out.123",
+	  "Judges stacks of perf record -g: were all of their calls ever made?" },
+	{ "asterism profile export -t callgrind -o callgrind.out.completed completed",
+	  "Writes it for callgrind_annotate and KCachegrind." },
 	{ NULL, NULL },
 };
 
@@ -75,7 +86,8 @@ const struct cli_command cmd_profile = {
 		"of the same program with the same work (valgrind --tool=callgrind) knows all calls, but not what "
 		"they cost on this machine. 'complete' joins the two: of what a function costs each caller gets the "
 		"share that it has in the simulation. Whoever has stacks that can be trusted, from perf record -g, "
-		"does not need this.\n\n"
+		"does not need this; "
+		"'check' says whether they can be.\n\n"
 		"SAMPLES is CSV (lines of function,cost) or callgrind's format, SIMULATION callgrind's format, PROFILE "
 		"any of them or what 'complete' has written; - is standard input.\n\n"
 		"Values are marked: = is measured, ~ follows from what is measured, and what rests on the simulation's "
@@ -83,8 +95,8 @@ const struct cli_command cmd_profile = {
 		"shown apart from it.\n\n"
 		"A file that is not whole is read as far as it goes, with status 3.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
-	.options = { OPTION_BY, OPTION_COLLAPSE, OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_MODE, OPTION_OUTPUT,
-		     OPTION_VERBOSE },
+	.options = { OPTION_BY, OPTION_COLLAPSE, OPTION_COST, OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_MODE,
+		     OPTION_OUTPUT, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };
