@@ -90,11 +90,11 @@ static int read_stack(struct reading *reading, const struct known *known, struct
 		reading->end--;
 	last = memrchr(reading->line, ' ', (size_t)(reading->end - reading->line));
 	if (!last)
-		return reading_wrong(reading, "main;work;malloc 12", "a stack and its cost were expected");
+		return read_wrong(reading, "main;work;malloc 12", "a stack and its cost were expected");
 	reading->at = last + 1;
-	result = reading_cost(reading, true, &stack->cost);
+	result = read_cost(reading, true, &stack->cost);
 	if (!result && reading->at < reading->end)
-		result = reading_wrong(reading, "main;work;malloc 12", "the line ends with the cost of the stack");
+		result = read_wrong(reading, "main;work;malloc 12", "the line ends with the cost of the stack");
 	if (result)
 		return result;
 	stack->count = 0;
@@ -102,7 +102,7 @@ static int read_stack(struct reading *reading, const struct known *known, struct
 		const char *end = memchr(at, ';', (size_t)(last - at));
 
 		end = end ? end : last;
-		result = reading_failed(reading, add_frame(known, stack, at, (size_t)(end - at)));
+		result = read_failed(reading, add_frame(known, stack, at, (size_t)(end - at)));
 		at = end + 1;
 	}
 	return result;
@@ -162,19 +162,19 @@ int profile_check_stacks(const struct diag_source *stacks, const struct profile 
 		failed = know(simulated, &known);
 	if (failed)
 		failed = diag_no_memory(diag);
-	while (!failed && reading_next_line(&reading)) {
+	while (!failed && read_next_line(&reading)) {
 		const char *end = reading.end;
 
-		reading_skip_blanks(&reading);
+		read_skip_blanks(&reading);
 		if (reading.at == reading.end || *reading.at == '#')
 			continue;
 		failed = read_stack(&reading, &known, &stack);
 		if (!failed)
-			failed = reading_failed(&reading, judge(&known, &stack, result));
+			failed = read_failed(&reading, judge(&known, &stack, result));
 		reading.end = end;
 	}
 	if (!failed && !result->count)
-		failed = reading_wrong(&reading, "main;work;malloc 12", "there are no stacks");
+		failed = read_wrong(&reading, "main;work;malloc 12", "there are no stacks");
 	profile_free(known.profile);
 	alloc_free(known.is_called);
 	alloc_free(stack.frames);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* Rounding is to cost no more than a millionth of the whole. */
 #define WHOLE_ENOUGH 1e7
@@ -156,8 +157,10 @@ static void put_head(struct writer *writer)
 	for (size_t i = 0; i < profile->info_count; i++) {
 		const char *key = profile_get_text(profile, profile->infos[i].key);
 		const char *value = profile_get_text(profile, profile->infos[i].value);
-		bool is_cmd = key[0] == 'c' && key[1] == 'm' && key[2] == 'd' && !key[3];
+		bool is_cmd = strcmp(key, "cmd") == 0;
 
+		if (strcmp(key, "version") == 0 || strcmp(key, "creator") == 0)
+			continue;
 		fprintf(writer->stream, "%s%s: %s\n", is_cmd ? "" : "desc: ", key, value);
 	}
 	for (unsigned i = 0; i < profile->event_count; i++) {
