@@ -77,7 +77,8 @@ farthest() {
 import json, sys
 found = [row['inclusive'] for row in json.load(sys.stdin)['functions'] if row['function'] == '$name']
 print('$name', '$said', found)
-sys.exit(abs(found[0] - float('$said')) > 1e-9 * found[0])"
+# Its calls and what is called differ by some instructions of the dynamic linker.
+sys.exit(abs(found[0] - float('$said')) > 1e-4 * found[0])"
 	done
 }
 
