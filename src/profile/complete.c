@@ -432,7 +432,7 @@ static int check(const struct work *work)
 		return 0;
 	diag_add(work->diag, ASTERISM_ERROR, NULL,
 		 "simulate with valgrind --tool=callgrind --separate-callers=30, or take --by quotient",
-		 "the simulation has no contexts: its functions are not told apart by their callers");
+		 "the simulation has no contexts: it has costs of functions, not of functions by callers");
 	return -EINVAL;
 }
 

@@ -60,7 +60,8 @@ unsigned profile_warn(const struct profile *profile)
 	if (profile_info_number(profile, "unattached") > UNATTACHED_MUCH && ++count)
 		name_unattached(profile);
 	if (samples > 0 && samples < SAMPLES_FEW && ++count) {
-		cli_warning("there are %.0f samples: less than %d tell little", samples, SAMPLES_FEW);
+		cli_warning("there are only %.0f samples: with less than %d the errors are large", samples,
+			    SAMPLES_FEW);
 		cli_hint("sample a longer run, or more often");
 	}
 	if (distance > DISTANCE_MUCH && ++count) {

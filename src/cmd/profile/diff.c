@@ -75,14 +75,13 @@ static void put_comparison_json(const struct profile *a, const struct profile *b
 
 static int diff(const struct cli_arguments *arguments, const struct profile *a, const struct profile *b)
 {
-	const char *name = arguments->options[OPTION_COST].text;
-	int event_b = profile_chosen_event(arguments, b), event_a = name ? profile_find_event(a, name) : 0;
+	int event_a = profile_chosen_event(arguments, a), event_b = profile_chosen_event(arguments, b);
 	struct profile_comparison comparison;
 	int status = STATUS_FINE;
 
-	if (event_b < 0)
+	if (event_a < 0 || event_b < 0)
 		return STATUS_USAGE;
-	if (profile_compare(a, event_a < 0 ? 0 : (unsigned)event_a, b, (unsigned)event_b, &comparison))
+	if (profile_compare(a, (unsigned)event_a, b, (unsigned)event_b, &comparison))
 		status = no_memory();
 	else if (profile_wants_json(arguments))
 		put_comparison_json(a, b, &comparison);
