@@ -21,7 +21,8 @@ static const struct cli_section statuses = {
 		(const struct cli_entry[]){
 			{ "0", { "all went well" } },
 			{ "1",
-			  { "a rule matched, and --fail-on-match was given; of 'ctl next': nothing matched in time" } },
+			  { "a rule matched, and --fail-on-match was given; of 'ctl next': nothing matched in time; of "
+			    "'profile check': a stack has a call that never was" } },
 			{ "2", { "the command line, a rule or an input is wrong" } },
 			{ "3",
 			  { "events were lost: matches may be missing or tainted; of 'monitor' with --strict or "

@@ -16,6 +16,10 @@ static const char *const variants[] = { "_sse2", "_sse3", "_ssse3",   "_sse4", "
 /* What is cut off with all behind it: versions and stubs, parts that the compiler has moved. */
 static const char *const suffixes[] = { "@", ".cold", ".part.", ".constprop.", ".isra.", ".localalias", ".lto_priv." };
 
+/* What callgrind calls "(below main)". */
+static const char *const below_main[] = { "__libc_start_main", "__libc_start_call_main", "generic_start_main", "_start",
+					  "__libc_start_main_impl" };
+
 void profile_canonical(const char *name, char canonical[PROFILE_CANONICAL_BYTES])
 {
 	size_t length = strnlen(name, PROFILE_CANONICAL_BYTES - 1);
@@ -39,6 +43,10 @@ void profile_canonical(const char *name, char canonical[PROFILE_CANONICAL_BYTES]
 	}
 	if (is_variant)
 		memmove(canonical, canonical + 2, strlen(canonical + 2) + 1);
+	for (size_t i = 0; i < sizeof below_main / sizeof *below_main; i++) {
+		if (strcmp(canonical, below_main[i]) == 0)
+			strcpy(canonical, "(below main)");
+	}
 }
 
 static const char *base_of(const char *path)

@@ -70,7 +70,7 @@ static int define_function(struct callgrind *callgrind, const char *name, size_t
 	if (!result)
 		result = profile_function(profile, named->text, place->object, &named->function);
 	if (result)
-		return reading_failed(callgrind->reading, result);
+		return read_failed(callgrind->reading, result);
 	named->context = HASH_NONE;
 	if (!profile->functions[named->function].file)
 		profile->functions[named->function].file = place->file;
@@ -83,7 +83,7 @@ static int define_function(struct callgrind *callgrind, const char *name, size_t
 			result = profile_context(profile, named->function, text, &named->context);
 	}
 	named->is_known = !result;
-	return reading_failed(callgrind->reading, result);
+	return read_failed(callgrind->reading, result);
 }
 
 static int define(struct callgrind *callgrind, int kind, const struct place *place, struct named *named)
@@ -100,7 +100,7 @@ static int define(struct callgrind *callgrind, int kind, const struct place *pla
 	if (length == 3 && memcmp(reading->at, "???", 3) == 0)
 		length = 0;
 	named->is_known = true;
-	return reading_failed(reading, profile_text(callgrind->profile, reading->at, length, &named->text));
+	return read_failed(reading, profile_text(callgrind->profile, reading->at, length, &named->text));
 }
 
 int callgrind_read_name(struct callgrind *callgrind, int kind, const struct place *place, struct named *named)
@@ -114,13 +114,13 @@ int callgrind_read_name(struct callgrind *callgrind, int kind, const struct plac
 	if (reading->end - reading->at < 2 || *reading->at != '(' || reading->at[1] < '0' || reading->at[1] > '9')
 		return define(callgrind, kind, place, named);
 	reading->at++;
-	result = reading_whole(reading, &number);
+	result = read_whole(reading, &number);
 	if (result)
 		return result;
 	if (reading->at == reading->end || *reading->at != ')')
 		return wrong(callgrind, "')' was expected after the number of the name");
 	reading->at++;
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	result = find_named(callgrind, kind, number, &kept);
 	if (!result && reading->at < reading->end)
 		result = define(callgrind, kind, place, kept);

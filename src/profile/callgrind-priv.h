@@ -42,7 +42,7 @@ struct callgrind {
 
 static inline int wrong(const struct callgrind *callgrind, const char *text)
 {
-	return reading_wrong(callgrind->reading, NULL, "%s", text);
+	return read_wrong(callgrind->reading, NULL, "%s", text);
 }
 
 /* "(3) name" defines a number, "(3)" is what it stands for, "name" has none. place: of a function that is new. */

@@ -19,7 +19,7 @@ static int read_event_names(struct callgrind *callgrind)
 	bool is_first = !profile->event_count;
 	unsigned count = 0;
 
-	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading), count++) {
+	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading), count++) {
 		const char *start = reading->at;
 		int result = 0;
 
@@ -36,7 +36,7 @@ static int read_event_names(struct callgrind *callgrind)
 			result = profile_add_event(profile, start, length);
 		}
 		if (result)
-			return reading_failed(reading, result);
+			return read_failed(reading, result);
 	}
 	if (!count || count != profile->event_count)
 		return wrong(callgrind, "this part has other event types than the one before, or none");
@@ -49,7 +49,7 @@ static int read_positions(struct callgrind *callgrind)
 
 	callgrind->position_count = 0;
 	callgrind->line_position = callgrind->address_position = -1;
-	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading)) {
+	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading)) {
 		const char *start = reading->at;
 
 		while (reading->at < reading->end && !strchr(" \t\r", *reading->at))
@@ -74,9 +74,9 @@ static int read_costs(struct callgrind *callgrind, double *row, double *sums)
 	struct reading *reading = callgrind->reading;
 	unsigned event = 0;
 
-	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading), event++) {
+	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading), event++) {
 		double cost;
-		int result = reading_cost(reading, callgrind->is_own, &cost);
+		int result = read_cost(reading, callgrind->is_own, &cost);
 
 		if (result)
 			return result;
@@ -112,7 +112,7 @@ static int keep_info(struct callgrind *callgrind, const char *key, size_t key_le
 	char name[64], value[1024];
 	size_t length;
 
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	length = (size_t)(reading->end - reading->at);
 	while (length && strchr(" \r", reading->at[length - 1]))
 		length--;
@@ -123,7 +123,7 @@ static int keep_info(struct callgrind *callgrind, const char *key, size_t key_le
 	name[key_length] = 0;
 	memcpy(value, reading->at, length);
 	value[length] = 0;
-	return reading_failed(reading, profile_set_info(callgrind->profile, name, value));
+	return read_failed(reading, profile_set_info(callgrind->profile, name, value));
 }
 
 /* "desc: key: value" is about the run, as "cmd: value" is. */
@@ -132,7 +132,7 @@ static int read_description(struct callgrind *callgrind)
 	struct reading *reading = callgrind->reading;
 	const char *key, *colon;
 
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	key = reading->at;
 	colon = memchr(key, ':', (size_t)(reading->end - key));
 	if (!colon)
@@ -154,6 +154,8 @@ static int read_head(struct callgrind *callgrind, size_t length)
 		return read_sums(callgrind, *reading->line == 't');
 	if (is_word(reading, length, "desc"))
 		return read_description(callgrind);
+	if (callgrind->is_own && is_word(reading, length, "completed") && !callgrind->profile->is_completed)
+		return read_failed(reading, profile_add_inclusive(callgrind->profile));
 	if (is_word(reading, length, "part")) {
 		memset(callgrind->last, 0, sizeof callgrind->last);
 		return 0;
@@ -195,11 +197,11 @@ static int read_calls(struct callgrind *callgrind)
 		return wrong(callgrind, "there are calls, but no 'cfn=' before says of what");
 	if (!callgrind->function.is_known)
 		return wrong(callgrind, "there are calls, but no 'fn=' before says by what");
-	result = reading_cost(callgrind->reading, callgrind->is_own, &calls);
+	result = read_cost(callgrind->reading, callgrind->is_own, &calls);
 	if (!result)
-		result = reading_failed(callgrind->reading,
-					profile_edge(callgrind->profile, callgrind->function.function,
-						     callgrind->callee.function, calls, &callgrind->edge));
+		result = read_failed(callgrind->reading,
+				     profile_edge(callgrind->profile, callgrind->function.function,
+						  callgrind->callee.function, calls, &callgrind->edge));
 	callgrind->awaited = AWAIT_CALL;
 	callgrind->has_called_object = callgrind->has_called_file = callgrind->has_callee = false;
 	return result;
@@ -234,14 +236,14 @@ static int read_values(struct callgrind *callgrind, double *row)
 	struct reading *reading = callgrind->reading;
 	unsigned event = 0;
 
-	for (reading_skip_blanks(reading); reading->at < reading->end; reading_skip_blanks(reading), event++) {
+	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading), event++) {
 		double value = NAN;
 		int result = 0;
 
 		if (*reading->at == '-')
 			reading->at++;
 		else
-			result = reading_cost(reading, true, &value);
+			result = read_cost(reading, true, &value);
 		if (result)
 			return result;
 		if (event == callgrind->profile->event_count)
@@ -264,20 +266,20 @@ static int read_own(struct callgrind *callgrind, size_t length)
 	function = &profile->functions[callgrind->function.function];
 	if (is_word(callgrind->reading, length, "edge") && profile->edge_count)
 		return read_mark(callgrind, &profile->edges[callgrind->edge].origin);
-	if (is_word(callgrind->reading, length, "inclusive")) {
+	if (profile->is_completed && is_word(callgrind->reading, length, "inclusive")) {
 		result = read_mark(callgrind, &function->origin);
 		return result ? result
 			      : read_values(callgrind, profile_inclusive(profile, callgrind->function.function));
 	}
-	if (is_word(callgrind->reading, length, "deviation"))
+	if (profile->is_completed && is_word(callgrind->reading, length, "deviation"))
 		return read_values(callgrind, profile_deviation(profile, callgrind->function.function));
 	if (is_word(callgrind->reading, length, "flags")) {
-		result = reading_whole(callgrind->reading, &flags);
+		result = read_whole(callgrind->reading, &flags);
 		function->flags = (unsigned)flags & (PROFILE_UNATTACHED | PROFILE_IN_CYCLE | PROFILE_BY_CALLS);
 		return result;
 	}
 	callgrind->reading->at = callgrind->reading->line;
-	return reading_wrong(callgrind->reading, NULL, "a profile has no such line");
+	return read_wrong(callgrind->reading, NULL, "a profile has no such line");
 }
 
 static int read_assignment(struct callgrind *callgrind, size_t length)
@@ -316,8 +318,8 @@ static int read_assignment(struct callgrind *callgrind, size_t length)
 	if (callgrind->is_own)
 		return read_own(callgrind, length);
 	reading->at = reading->line;
-	return reading_wrong(reading, NULL, "callgrind's format has no '%.*s='", (int)(length < 40 ? length : 40),
-			     reading->line);
+	return read_wrong(reading, NULL, "callgrind's format has no '%.*s='", (int)(length < 40 ? length : 40),
+			  reading->line);
 }
 
 /* One position: N, 0xN, +N, -N or *, the latter three against the last line of costs. */
@@ -331,7 +333,7 @@ static int read_position(struct callgrind *callgrind, unsigned index)
 	if (sign == '+' || sign == '-' || sign == '*')
 		reading->at++;
 	if (sign != '*')
-		result = reading_whole(reading, &number);
+		result = read_whole(reading, &number);
 	if (result)
 		return result;
 	if (sign == '-')
@@ -371,7 +373,7 @@ static int read_cost_line(struct callgrind *callgrind)
 
 	callgrind->awaited = AWAIT_COST;
 	for (unsigned i = 0; i < callgrind->position_count && !result; i++) {
-		reading_skip_blanks(reading);
+		read_skip_blanks(reading);
 		if (reading->at == reading->end)
 			return wrong(callgrind, "a position was expected");
 		result = read_position(callgrind, i);
@@ -398,7 +400,7 @@ static int read_line(struct callgrind *callgrind)
 	size_t length;
 	char c;
 
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	if (reading->at == reading->end || *reading->at == '#')
 		return 0;
 	c = *reading->at;
@@ -452,11 +454,9 @@ int profile_read_callgrind(struct reading *reading, bool is_own)
 				       .is_own = is_own,
 				       .position_count = 1,
 				       .address_position = -1 };
-	int result = is_own ? profile_add_inclusive(reading->profile) : 0;
+	int result = 0;
 
-	if (result)
-		return diag_no_memory(reading->diag);
-	while (!result && reading_next_line(reading))
+	while (!result && read_next_line(reading))
 		result = read_line(&callgrind);
 	if (!result)
 		result = finish(&callgrind);

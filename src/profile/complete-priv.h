@@ -25,17 +25,17 @@ struct sharing {
 	double by_calls_cost;         /* shared by numbers of calls, for lack of weights */
 };
 
-int sharing_init(struct sharing *sharing, const struct profile *simulated, const struct graph *graph);
-void sharing_fini(struct sharing *sharing);
+int share_init(struct sharing *sharing, const struct profile *simulated, const struct graph *graph);
+void share_fini(struct sharing *sharing);
 
 /* The quotient heuristic, or gprof's rule where weights are calls. 0 or -ENOMEM. */
-int sharing_run(struct sharing *sharing);
+int share_run(struct sharing *sharing);
 
 /* The same by contexts; shares and whole are not worked out. event: of the simulation. */
-int sharing_run_contexts(struct sharing *sharing, unsigned event);
+int share_run_contexts(struct sharing *sharing, unsigned event);
 
 /* Costs of contexts: each function's self cost shared among its contexts. For alloc_free; NULL: no memory. */
-double *sharing_of_contexts(const struct sharing *sharing, unsigned event);
+double *share_of_contexts(const struct sharing *sharing, unsigned event);
 
 struct deviation {
 	double total; /* of all self costs, unattached ones included */
@@ -44,7 +44,7 @@ struct deviation {
 };
 
 /* Sampling errors of the functions that cost most, as many as time allows; origins become exact. 0 or -ENOMEM. */
-int sharing_deviation(struct sharing *sharing, struct deviation *deviation);
-int sharing_deviation_contexts(struct sharing *sharing, const double *context_costs, struct deviation *deviation);
+int share_deviation(struct sharing *sharing, struct deviation *deviation);
+int share_deviation_contexts(struct sharing *sharing, const double *context_costs, struct deviation *deviation);
 
 #endif

@@ -118,7 +118,7 @@ static int share(struct work *work, struct sharing *sharing, enum profile_by by,
 	sharing->weights = work->weights;
 	sharing->weights_self = NULL;
 	if (by == PROFILE_BY_CONTEXTS)
-		return sharing_run_contexts(sharing, event);
+		return share_run_contexts(sharing, event);
 	clear_weights(work);
 	if (by == PROFILE_BY_QUOTIENT) {
 		weigh_by_event(work, event, 1);
@@ -127,7 +127,7 @@ static int share(struct work *work, struct sharing *sharing, enum profile_by by,
 		for (size_t i = 0; i < work->simulated->edge_count; i++)
 			work->weights[i] = work->simulated->edges[i].calls;
 	}
-	return sharing_run(sharing);
+	return share_run(sharing);
 }
 
 static int deviate(struct work *work, struct sharing *sharing, unsigned event)
@@ -143,10 +143,10 @@ static int deviate(struct work *work, struct sharing *sharing, unsigned event)
 	for (size_t i = 0; !result && i < work->simulated->function_count; i++)
 		deviation.values[i] = NAN;
 	if (!result && work->completion->by == PROFILE_BY_CONTEXTS) {
-		costs = sharing_of_contexts(sharing, simulated_event(work, event));
-		result = costs ? sharing_deviation_contexts(sharing, costs, &deviation) : -ENOMEM;
+		costs = share_of_contexts(sharing, simulated_event(work, event));
+		result = costs ? share_deviation_contexts(sharing, costs, &deviation) : -ENOMEM;
 	} else if (!result) {
-		result = sharing_deviation(sharing, &deviation);
+		result = share_deviation(sharing, &deviation);
 	}
 	for (uint32_t i = 0; !result && i < work->simulated->function_count; i++)
 		profile_deviation(work->result, i)[event] = deviation.values[i];
@@ -208,13 +208,13 @@ static int compare_model(struct work *work, enum profile_by by, const char *key)
 {
 	struct sharing other = { 0 };
 	unsigned event = simulated_event(work, 0);
-	int result = sharing_init(&other, work->simulated, &work->graph);
+	int result = share_init(&other, work->simulated, &work->graph);
 
 	if (!result)
 		result = share(work, &other, by, event);
 	if (!result)
 		result = note_model(work, &other, key);
-	sharing_fini(&other);
+	share_fini(&other);
 	return result;
 }
 
@@ -225,12 +225,12 @@ static int compare_cache(struct work *work)
 
 	if (!weigh_by_cache(work))
 		return 0;
-	result = sharing_init(&other, work->simulated, &work->graph);
+	result = share_init(&other, work->simulated, &work->graph);
 	if (!result)
-		result = sharing_run(&other);
+		result = share_run(&other);
 	if (!result)
 		result = note_model(work, &other, "model cache");
-	sharing_fini(&other);
+	share_fini(&other);
 	return result;
 }
 
@@ -254,11 +254,21 @@ static void take_self(struct work *work, unsigned event)
 		work->self[i] = profile_self(work->result, i)[event];
 }
 
+/* The share of what is attached whose contexts end below what nothing calls. */
+static double missing_above(const struct work *work, const struct sharing *sharing)
+{
+	double attached = 0;
+
+	for (size_t i = 0; i < work->simulated->function_count; i++)
+		attached += work->self[i];
+	return attached > 0 ? fmax(0, 1 - sharing->root / attached) : 0;
+}
+
 static int run_event(struct work *work, unsigned event)
 {
 	struct sharing sharing = { 0 };
 	double total = profile_total(work->result, event);
-	int result = sharing_init(&sharing, work->simulated, &work->graph);
+	int result = share_init(&sharing, work->simulated, &work->graph);
 
 	take_self(work, event);
 	if (!result)
@@ -269,10 +279,12 @@ static int run_event(struct work *work, unsigned event)
 		keep(work, &sharing, event);
 	if (!result && event == 0) {
 		result = set_number(work, "root", sharing.root);
+		if (!result && work->completion->by == PROFILE_BY_CONTEXTS)
+			result = set_number(work, "too-short", missing_above(work, &sharing));
 		if (!result)
 			result = set_number(work, "by-calls", total > 0 ? sharing.by_calls_cost / total : 0);
 	}
-	sharing_fini(&sharing);
+	share_fini(&sharing);
 	return result;
 }
 
@@ -340,50 +352,36 @@ static double unattached(const struct profile *result)
 	return sum;
 }
 
-static double distance(const struct profile *a, const uint32_t *to, const struct profile *b, unsigned event_a,
-		       unsigned event_b, double *rest)
+/* events: of a and of b; rest: room for the functions of b. */
+static double distance(const struct profile *a, const uint32_t *to, const struct profile *b, const unsigned events[2],
+		       double *rest)
 {
-	double total_a = profile_total(a, event_a), total_b = profile_total(b, event_b), sum = 0;
+	double total_a = profile_total(a, events[0]), total_b = profile_total(b, events[1]), sum = 0;
 
 	if (total_a <= 0 || total_b <= 0)
 		return total_a > 0 || total_b > 0;
 	for (uint32_t i = 0; i < b->function_count; i++)
-		rest[i] = profile_self(b, i)[event_b] / total_b;
+		rest[i] = profile_self(b, i)[events[1]] / total_b;
 	for (uint32_t i = 0; i < a->function_count; i++) {
 		if (to[i] == HASH_NONE)
-			sum += profile_self(a, i)[event_a] / total_a;
+			sum += profile_self(a, i)[events[0]] / total_a;
 		else
-			rest[to[i]] -= profile_self(a, i)[event_a] / total_a;
+			rest[to[i]] -= profile_self(a, i)[events[0]] / total_a;
 	}
 	for (uint32_t i = 0; i < b->function_count; i++)
 		sum += fabs(rest[i]);
 	return fmin(sum / 2, 1);
 }
 
-int profile_distance(const struct profile *a, const struct profile *b, unsigned event_a, unsigned event_b,
-		     double *result)
-{
-	uint32_t *to = alloc_zero(a->function_count + 1, sizeof *to);
-	double *rest = alloc_zero(b->function_count + 1, sizeof *rest);
-	int failed = to && rest ? profile_attach(a, b, to) : -ENOMEM;
-
-	if (!failed)
-		*result = distance(a, to, b, event_a, event_b, rest);
-	alloc_free(to);
-	alloc_free(rest);
-	return failed;
-}
-
 static int note_result(struct work *work)
 {
+	const unsigned events[2] = { 0, simulated_event(work, 0) };
 	double total = profile_total(work->result, 0);
 	double *rest = alloc_zero(work->simulated->function_count + 1, sizeof *rest);
 	int result = rest ? 0 : -ENOMEM;
 
 	if (!result)
-		result = set_number(
-			work, "distance",
-			distance(work->sampled, work->to, work->simulated, 0, simulated_event(work, 0), rest));
+		result = set_number(work, "distance", distance(work->sampled, work->to, work->simulated, events, rest));
 	if (!result)
 		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
 	if (!result)
@@ -434,7 +432,7 @@ static int check(const struct work *work)
 		return 0;
 	diag_add(work->diag, ASTERISM_ERROR, NULL,
 		 "simulate with valgrind --tool=callgrind --separate-callers=30, or take --by quotient",
-		 "the simulation has no contexts: its functions are not told apart by their callers");
+		 "the simulation has no contexts: it has costs of functions, not of functions by callers");
 	return -EINVAL;
 }
 

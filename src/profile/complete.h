@@ -25,8 +25,4 @@ int profile_complete(const struct profile *sampled, const struct profile *simula
 		     const struct profile_completion *completion, struct asterism_diag *diag,
 		     struct profile **completed);
 
-/* How far two distributions of self cost over names are apart: 0 the same, 1 nothing in common (total variation). */
-int profile_distance(const struct profile *a, const struct profile *b, unsigned event_a, unsigned event_b,
-		     double *distance);
-
 #endif

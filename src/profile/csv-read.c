@@ -30,7 +30,7 @@ static int read_cell(struct csv *csv)
 	struct reading *reading = csv->reading;
 	bool is_quoted;
 
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	csv->length = 0;
 	is_quoted = reading->at < reading->end && *reading->at == '"';
 	for (reading->at += is_quoted; reading->at < reading->end; reading->at++) {
@@ -42,18 +42,18 @@ static int read_cell(struct csv *csv)
 			break;
 		}
 		if (csv->length == CELL_BYTES - 1)
-			return reading_wrong(reading, NULL, "the name is longer than 64 KiB");
+			return read_wrong(reading, NULL, "the name is longer than 64 KiB");
 		if (!*reading->at)
-			return reading_wrong(reading, NULL, "there is a NUL in the name");
+			return read_wrong(reading, NULL, "there is a NUL in the name");
 		csv->cell[csv->length++] = *reading->at;
 	}
 	if (is_quoted && reading->at == reading->end)
-		return reading_wrong(reading, NULL, "the quote is not closed in this line");
+		return read_wrong(reading, NULL, "the quote is not closed in this line");
 	reading->at += is_quoted;
 	while (!is_quoted && csv->length && strchr(" \t\r", csv->cell[csv->length - 1]))
 		csv->length--;
 	csv->cell[csv->length] = 0;
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static int name_columns(struct csv *csv)
 	do {
 		result = read_cell(csv);
 		if (!result && csv->column_count == COLUMNS_MAX)
-			result = reading_wrong(reading, NULL, "there are more than %d columns", COLUMNS_MAX);
+			result = read_wrong(reading, NULL, "there are more than %d columns", COLUMNS_MAX);
 		if (result)
 			return result;
 		if (strcmp(csv->cell, "function") == 0) {
@@ -83,12 +83,12 @@ static int name_columns(struct csv *csv)
 		} else {
 			result = profile_add_event(csv->profile, csv->cell, csv->length);
 			if (result)
-				return reading_failed(reading, result);
+				return read_failed(reading, result);
 			csv->columns[csv->column_count++] = (int)events++;
 		}
 	} while (next_cell(csv));
 	if (csv->columns[0] != COLUMN_FUNCTION || !events)
-		return reading_wrong(reading, "function,cost", "the first line names no 'function' and costs of it");
+		return read_wrong(reading, "function,cost", "the first line names no 'function' and costs of it");
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int assume_columns(struct csv *csv)
 	csv->columns[0] = COLUMN_FUNCTION;
 	csv->columns[1] = 0;
 	csv->column_count = 2;
-	return reading_failed(csv->reading, profile_add_event(csv->profile, event, strlen(event)));
+	return read_failed(csv->reading, profile_add_event(csv->profile, event, strlen(event)));
 }
 
 static int begin(struct csv *csv)
@@ -114,9 +114,9 @@ static int begin(struct csv *csv)
 	if (result)
 		return result;
 	if (!next_cell(csv))
-		return reading_wrong(reading, "lines are: function,cost", "this is neither callgrind's format nor CSV");
-	reading_skip_blanks(reading);
-	has_number = reading_is_digit(reading);
+		return read_wrong(reading, "lines are: function,cost", "this is neither callgrind's format nor CSV");
+	read_skip_blanks(reading);
+	has_number = read_is_digit(reading);
 	if (!has_number)
 		return name_columns(csv);
 	reading->at = reading->line;
@@ -132,23 +132,23 @@ static int read_costs(struct csv *csv, double costs[PROFILE_EVENTS_MAX], uint32_
 
 	for (; !result && next_cell(csv); column++) {
 		if (column == csv->column_count)
-			return reading_wrong(reading, "a name with a comma stands in quotes",
-					     "there are more than %u columns", csv->column_count);
-		reading_skip_blanks(reading);
+			return read_wrong(reading, "a name with a comma stands in quotes",
+					  "there are more than %u columns", csv->column_count);
+		read_skip_blanks(reading);
 		if (csv->columns[column] == COLUMN_OBJECT) {
 			result = read_cell(csv);
 			if (!result)
-				result = reading_failed(reading,
-							profile_text(csv->profile, csv->cell, csv->length, object));
+				result = read_failed(reading,
+						     profile_text(csv->profile, csv->cell, csv->length, object));
 		} else if (csv->columns[column] >= 0) {
-			result = reading_cost(reading, true, &costs[csv->columns[column]]);
-			reading_skip_blanks(reading);
+			result = read_cost(reading, true, &costs[csv->columns[column]]);
+			read_skip_blanks(reading);
 		}
 		if (!result && reading->at < reading->end && *reading->at != ',')
-			return reading_wrong(reading, NULL, "a comma or the end of the line was expected");
+			return read_wrong(reading, NULL, "a comma or the end of the line was expected");
 	}
 	if (!result && column < csv->column_count)
-		return reading_wrong(reading, NULL, "there are less than %u columns", csv->column_count);
+		return read_wrong(reading, NULL, "there are less than %u columns", csv->column_count);
 	return result;
 }
 
@@ -160,11 +160,11 @@ static int read_row(struct csv *csv)
 	int result = read_cell(csv);
 
 	if (!result)
-		result = reading_failed(reading, profile_text(csv->profile, csv->cell, csv->length, &name));
+		result = read_failed(reading, profile_text(csv->profile, csv->cell, csv->length, &name));
 	if (!result)
 		result = read_costs(csv, costs, &object);
 	if (!result)
-		result = reading_failed(reading, profile_function(csv->profile, name, object, &function));
+		result = read_failed(reading, profile_function(csv->profile, name, object, &function));
 	for (unsigned i = 0; !result && i < csv->profile->event_count; i++)
 		profile_self(csv->profile, function)[i] += costs[i];
 	return result;
@@ -180,21 +180,21 @@ static int read_info(struct csv *csv)
 	if (!colon)
 		return 0;
 	reading->at++;
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	length = colon > reading->at ? (size_t)(colon - reading->at) : 0;
 	if (!length || length >= sizeof key || csv->profile->info_count >= 256)
 		return 0;
 	memcpy(key, reading->at, length);
 	key[length] = 0;
 	reading->at = colon + 1;
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	length = (size_t)(reading->end - reading->at);
 	while (length && strchr(" \t\r", reading->at[length - 1]))
 		length--;
 	length = length < sizeof value ? length : sizeof value - 1;
 	memcpy(value, reading->at, length);
 	value[length] = 0;
-	return reading_failed(reading, profile_set_info(csv->profile, key, value));
+	return read_failed(reading, profile_set_info(csv->profile, key, value));
 }
 
 static int read_line(struct csv *csv)
@@ -202,7 +202,7 @@ static int read_line(struct csv *csv)
 	struct reading *reading = csv->reading;
 	int result = 0;
 
-	reading_skip_blanks(reading);
+	read_skip_blanks(reading);
 	if (reading->at == reading->end)
 		return 0;
 	if (*reading->at == '#')
@@ -228,10 +228,10 @@ int profile_read_csv(struct reading *reading)
 	struct csv csv = { .reading = reading, .profile = reading->profile };
 	int result = 0;
 
-	while (!result && reading_next_line(reading))
+	while (!result && read_next_line(reading))
 		result = read_line(&csv);
 	if (!result && !csv.column_count)
-		result = reading_wrong(reading, "lines are: function,cost", "the file has no costs");
+		result = read_wrong(reading, "lines are: function,cost", "the file has no costs");
 	if (!result)
 		count_samples(&csv);
 	return result;

@@ -16,23 +16,23 @@ struct reading {
 };
 
 /* Goes to the next line; false after the last. */
-bool reading_next_line(struct reading *reading);
+bool read_next_line(struct reading *reading);
 
 /* Says what is wrong at the place reached; returns -EINVAL. */
-int reading_wrong(const struct reading *reading, const char *hint, const char *format, ...)
+int read_wrong(const struct reading *reading, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same for the results of adding to a profile. */
-int reading_failed(const struct reading *reading, int result);
+int read_failed(const struct reading *reading, int result);
 
-void reading_skip_blanks(struct reading *reading);
-bool reading_is_digit(const struct reading *reading);
+void read_skip_blanks(struct reading *reading);
+bool read_is_digit(const struct reading *reading);
 
 /* A decimal number or, after 0x, a hexadecimal one. Returns 0 or -EINVAL after a message. */
-int reading_whole(struct reading *reading, uint64_t *value);
+int read_whole(struct reading *reading, uint64_t *value);
 
 /* A cost: not negative, finite; with a fraction only where that is allowed. */
-int reading_cost(struct reading *reading, bool may_be_real, double *value);
+int read_cost(struct reading *reading, bool may_be_real, double *value);
 
 int profile_read_callgrind(struct reading *reading, bool is_own);
 int profile_read_csv(struct reading *reading);

@@ -15,7 +15,7 @@
 
 #define ALMOST_ONE (1 - 1e-12)
 
-int sharing_init(struct sharing *sharing, const struct profile *simulated, const struct graph *graph)
+int share_init(struct sharing *sharing, const struct profile *simulated, const struct graph *graph)
 {
 	size_t functions = simulated->function_count + 1, edges = simulated->edge_count + 1;
 
@@ -33,7 +33,7 @@ int sharing_init(struct sharing *sharing, const struct profile *simulated, const
 		       : -ENOMEM;
 }
 
-void sharing_fini(struct sharing *sharing)
+void share_fini(struct sharing *sharing)
 {
 	alloc_free(sharing->inclusive);
 	alloc_free(sharing->whole);
@@ -168,7 +168,7 @@ static void run_component(struct sharing *sharing, const struct inflow *inflow, 
 		sharing->root += sum;
 }
 
-int sharing_run(struct sharing *sharing)
+int share_run(struct sharing *sharing)
 {
 	size_t count = sharing->simulated->function_count;
 	double *memory = alloc_zero(4 * count + 1, sizeof *memory);

@@ -9,7 +9,9 @@
 #include "base/real.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* Rounding is to cost no more than a millionth of the whole. */
 #define WHOLE_ENOUGH 1e7
@@ -45,6 +47,15 @@ static void put_function(struct writer *writer, uint32_t number, bool is_callee)
 	put_name(writer, is_callee ? "cfn" : "fn", function->name, 2 * texts + number);
 }
 
+/* What reads back as the same: costs are many, so the shortest of such texts is not looked for. */
+static void put_real(FILE *stream, double real)
+{
+	if (real == floor(real) && real < 1e15)
+		fprintf(stream, "%" PRIu64, (uint64_t)real);
+	else
+		fprintf(stream, "%.17g", real);
+}
+
 static void put_values(const struct writer *writer, const double *row)
 {
 	for (unsigned i = 0; i < writer->profile->event_count; i++) {
@@ -54,7 +65,7 @@ static void put_values(const struct writer *writer, const double *row)
 		else if (isnan(row[i]))
 			fputc('-', writer->stream);
 		else
-			real_put(writer->stream, row[i]);
+			put_real(writer->stream, row[i]);
 	}
 	fputc('\n', writer->stream);
 }
@@ -95,7 +106,7 @@ static void put_block(struct writer *writer, uint32_t number)
 
 		put_function(writer, edge->callee, true);
 		fputs("calls=", writer->stream);
-		real_put(writer->stream, edge->calls);
+		put_real(writer->stream, edge->calls);
 		fprintf(writer->stream, " %u\n%u", profile->functions[edge->callee].line, line);
 		put_values(writer, profile_cost(profile, graph->edges[i]));
 		if (writer->is_own && profile->is_completed)
@@ -141,11 +152,15 @@ static void put_head(struct writer *writer)
 
 	fprintf(writer->stream, "# %s\nversion: 1\ncreator: asterism " ASTERISM_VERSION "\n",
 		writer->is_own ? "asterism profile" : "callgrind format");
+	if (writer->is_own && profile->is_completed)
+		fputs("completed: 1\n", writer->stream);
 	for (size_t i = 0; i < profile->info_count; i++) {
 		const char *key = profile_get_text(profile, profile->infos[i].key);
 		const char *value = profile_get_text(profile, profile->infos[i].value);
-		bool is_cmd = key[0] == 'c' && key[1] == 'm' && key[2] == 'd' && !key[3];
+		bool is_cmd = strcmp(key, "cmd") == 0;
 
+		if (strcmp(key, "version") == 0 || strcmp(key, "creator") == 0)
+			continue;
 		fprintf(writer->stream, "%s%s: %s\n", is_cmd ? "" : "desc: ", key, value);
 	}
 	for (unsigned i = 0; i < profile->event_count; i++) {

@@ -16,12 +16,14 @@ enum { SAMPLES_FEW = 1000, NAMES_SHOWN = 3 };
 #define UNATTACHED_MUCH 0.05
 #define DISTANCE_MUCH   0.4
 #define CYCLE_MUCH      0.5
+#define CACHE_MUCH      5
+#define TOO_SHORT_MUCH  0.05
 #define BY_CALLS_MUCH   0.001
 
 /* The costliest functions that were sampled alone. */
 static void name_unattached(const struct profile *profile)
 {
-	uint32_t shown[NAMES_SHOWN];
+	uint32_t shown[NAMES_SHOWN] = { 0 };
 	unsigned count = 0;
 
 	for (; count < NAMES_SHOWN; count++) {
@@ -51,12 +53,15 @@ unsigned profile_warn(const struct profile *profile)
 {
 	double samples = profile->samples, cycle = profile_info_number(profile, "largest-cycle");
 	double by_calls = profile_info_number(profile, "by-calls"), distance = profile_info_number(profile, "distance");
+	double cache = profile_info_number(profile, "model cache");
+	double too_short = profile_info_number(profile, "too-short");
 	unsigned count = 0;
 
 	if (profile_info_number(profile, "unattached") > UNATTACHED_MUCH && ++count)
 		name_unattached(profile);
 	if (samples > 0 && samples < SAMPLES_FEW && ++count) {
-		cli_warning("there are %.0f samples: less than %d tell little", samples, SAMPLES_FEW);
+		cli_warning("there are only %.0f samples: with less than %d the errors are large", samples,
+			    SAMPLES_FEW);
 		cli_hint("sample a longer run, or more often");
 	}
 	if (distance > DISTANCE_MUCH && ++count) {
@@ -74,6 +79,18 @@ unsigned profile_warn(const struct profile *profile)
 			    "what is a guess",
 			    100 * cycle);
 		cli_hint("simulate with valgrind --tool=callgrind --separate-callers=30, and take --by contexts");
+	}
+	if (cache > CACHE_MUCH && ++count) {
+		cli_warning("with what misses of the caches cost, costs are up to %.0f points away: they depend on the "
+			    "caller",
+			    cache);
+		cli_hint("no simulation shares them well; take stacks, from perf record -g, if they can be had");
+	}
+	if (too_short > TOO_SHORT_MUCH && ++count) {
+		cli_warning("the contexts of %.0f %% of the cost end before the function that all begins with: what is "
+			    "above is missing",
+			    100 * too_short);
+		cli_hint("simulate with more callers: valgrind --tool=callgrind --separate-callers=60");
 	}
 	return count;
 }

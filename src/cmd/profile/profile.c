@@ -9,23 +9,64 @@
 
 #include <string.h>
 
-enum { COMPLETE, REPORT, CALLERS, OPERATIONS, WORD_BYTES = 24, OPERANDS_MAX = 3 };
+enum {
+	COMPLETE,
+	REPORT,
+	CALLERS,
+	DIFF,
+	CHECK,
+	EXPORT,
+	IMPORT,
+	OPERATIONS,
+	WORD_BYTES = 24,
+	OPERANDS_MAX = 3,
+	OPTIONS_MAX = 6
+};
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
 	[COMPLETE] = { "complete SAMPLES SIMULATION",
 		       { "give samples the calls of a simulation: costs of functions with all that they call" } },
 	[REPORT] = { "report PROFILE", { "show what functions cost, and how far that is known" } },
 	[CALLERS] = { "callers FUNCTION PROFILE", { "show who calls a function, what it calls, and their costs" } },
+	[DIFF] = { "diff PROFILE PROFILE", { "show how far two profiles are apart" } },
+	[CHECK] = { "check STACKS SIMULATION",
+		    { "judge folded stacks (main;work;malloc 12): which calls of them never happened; status 1 if "
+		      "any" } },
+	[EXPORT] = { "export PROFILE", { "write a profile for others: callgrind (default), folded stacks or CSV" } },
+	[IMPORT] = { "import FILE", { "write callgrind's format or CSV as a profile" } },
 };
 
 static const struct {
 	profile_operation *run;
 	size_t operands;
+	unsigned options[OPTIONS_MAX]; /* ended by 0 */
 } operations[OPERATIONS] = {
-	[COMPLETE] = { profile_complete_run, 2 },
-	[REPORT] = { profile_report_run, 1 },
-	[CALLERS] = { profile_callers_run, 2 },
+	[COMPLETE] = { profile_complete_run, 2, { OPTION_BY, OPTION_COLLAPSE, OPTION_MODE, OPTION_OUTPUT } },
+	[REPORT] = { profile_report_run, 1, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
+	[CALLERS] = { profile_callers_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS } },
+	[DIFF] = { profile_diff_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
+	[CHECK] = { profile_check_run, 2, { OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
+	[EXPORT] = { profile_export_run, 1, { OPTION_EXPORT, OPTION_MODE, OPTION_OUTPUT } },
+	[IMPORT] = { profile_import_run, 1, { OPTION_MODE, OPTION_OUTPUT } },
 };
+
+/* An option that an operation has no use for is no option of it. */
+static int check_options(const struct cli_arguments *arguments, size_t operation)
+{
+	for (const unsigned *option = cmd_profile.options; *option; option++) {
+		const unsigned *taken = operations[operation].options;
+
+		while (*taken && *taken != *option)
+			taken++;
+		if (*taken || !cli_has(arguments, *option))
+			continue;
+		cli_error("'asterism profile %s' does not take --%s", arguments->operands[0],
+			  option_rows[*option].name);
+		cli_hint("'asterism profile --help' shows how it is used");
+		return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
 
 static int run(const struct cli_arguments *arguments)
 {
@@ -41,7 +82,8 @@ static int run(const struct cli_arguments *arguments)
 		if (strcmp(names[i], typed) != 0)
 			continue;
 		if (arguments->operand_count == operations[i].operands + 1)
-			return operations[i].run(arguments, arguments->operands + 1);
+			return check_options(arguments, i) ? STATUS_USAGE
+							   : operations[i].run(arguments, arguments->operands + 1);
 		cli_error("'asterism profile %s' takes %zu operand%s", typed, operations[i].operands,
 			  operations[i].operands == 1 ? "" : "s");
 		cli_hint("asterism profile %s", rows[i].term);
@@ -61,6 +103,10 @@ static const struct cli_example examples[] = {
 	  "Shares sampled costs among callers as the simulation does." },
 	{ "asterism profile report completed", "Shows what functions cost with all that they call." },
 	{ "asterism profile callers malloc completed", "Shows who calls malloc, and what that costs." },
+	{ "asterism profile check stacks.folded callgrind.out.123",
+	  "Judges stacks of perf record -g: were all of their calls ever made?" },
+	{ "asterism profile export -t callgrind -o callgrind.out.completed completed",
+	  "Writes it for callgrind_annotate and KCachegrind." },
 	{ NULL, NULL },
 };
 
@@ -74,8 +120,8 @@ const struct cli_command cmd_profile = {
 		"Samples without stacks say what functions cost themselves, but not who called them. A simulated run "
 		"of the same program with the same work (valgrind --tool=callgrind) knows all calls, but not what "
 		"they cost on this machine. 'complete' joins the two: of what a function costs each caller gets the "
-		"share that it has in the simulation. Whoever has stacks that can be trusted, from perf record -g, "
-		"does not need this.\n\n"
+		"share that it has in the simulation. Where perf record -g gives stacks that can be trusted, this is "
+		"not needed; 'check' says whether they can be.\n\n"
 		"SAMPLES is CSV (lines of function,cost) or callgrind's format, SIMULATION callgrind's format, PROFILE "
 		"any of them or what 'complete' has written; - is standard input.\n\n"
 		"Values are marked: = is measured, ~ follows from what is measured, and what rests on the simulation's "
@@ -83,8 +129,8 @@ const struct cli_command cmd_profile = {
 		"shown apart from it.\n\n"
 		"A file that is not whole is read as far as it goes, with status 3.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
-	.options = { OPTION_BY, OPTION_COLLAPSE, OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_MODE, OPTION_OUTPUT,
-		     OPTION_VERBOSE },
+	.options = { OPTION_BY, OPTION_COLLAPSE, OPTION_COST, OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_MODE,
+		     OPTION_OUTPUT, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

@@ -49,9 +49,9 @@ void profile_put_name(FILE *stream, const struct profile *profile, uint32_t func
 
 	text_write(stream, profile_name(profile, function), TEXT_WORDS);
 	if (*object) {
-		fputs("  [", stream);
+		fputs(*object == '[' ? "  " : "  [", stream);
 		text_write(stream, slash ? slash + 1 : object, TEXT_WORDS);
-		fputc(']', stream);
+		fputs(*object == '[' ? "" : "]", stream);
 	}
 	fprintf(stream, "%s%s%s\n", flags & PROFILE_UNATTACHED ? "  !" : "", flags & PROFILE_IN_CYCLE ? "  @" : "",
 		flags & PROFILE_BY_CALLS ? "  #" : "");

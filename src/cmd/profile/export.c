@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism profile export`, `import`: profiles in the formats of others. */
+
+#include "cli/print.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+#include "profile/stacks.h"
+#include "profile/write.h"
+
+/* Thinner paths are not shown. */
+#define LEAST 1e-4
+
+/* In the order of the choices of -t. */
+enum { CALLGRIND, FOLDED, CSV };
+
+static int write_as(const struct profile *profile, unsigned type, FILE *stream)
+{
+	double left_out = 0, total = profile_total(profile, 0);
+	int result;
+
+	if (type == CALLGRIND)
+		return profile_write_callgrind(stream, profile);
+	if (type == CSV)
+		return profile_write_csv(stream, profile);
+	result = profile_write_folded(stream, profile, LEAST, &left_out);
+	if (!result)
+		cli_note("the stacks are estimated: each function's cost is spread below it as if it did not matter "
+			 "what called it");
+	if (!result && total > 0 && left_out > 0.01 * total)
+		cli_note("%.1f %% of the cost counts for the last function shown of its stack, as what is below is "
+			 "too thin or comes to a function again",
+			 100 * left_out / total);
+	return result;
+}
+
+int profile_export_run(const struct cli_arguments *arguments, const char **operands)
+{
+	unsigned type = (unsigned)arguments->options[OPTION_EXPORT].number;
+	struct profile *profile = NULL;
+	int status = profile_load_completed(operands[0], &profile), failed = STATUS_USAGE;
+	FILE *stream;
+
+	if (profile && (!status || status == STATUS_LOST)) {
+		if (type == FOLDED && !profile->is_completed)
+			cli_error("%s has no calls, so there are no stacks in it", operands[0]);
+		else if ((stream = profile_open(arguments)))
+			failed = profile_close(arguments, stream, write_as(profile, type, stream));
+	}
+	profile_free(profile);
+	return failed ? failed : status;
+}
+
+int profile_import_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *profile = NULL;
+	int status = profile_load(operands[0], &profile), failed = STATUS_USAGE;
+	FILE *stream;
+
+	if (profile && (!status || status == STATUS_LOST)) {
+		if (profile->context_count)
+			cli_note("contexts are left out: --by contexts needs the simulation itself");
+		stream = profile_open(arguments);
+		if (stream)
+			failed = profile_close(arguments, stream, profile_write(stream, profile));
+	}
+	profile_free(profile);
+	return failed ? failed : status;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides what lines and numbers are, and how it is said that they are wrong. */
+
+#include "profile/read-priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 64 };
+
+bool read_next_line(struct reading *reading)
+{
+	const char *text_end = reading->source->text + reading->source->length;
+	const char *start = reading->line ? reading->end + (reading->end < text_end) : reading->source->text;
+
+	if (start >= text_end)
+		return false;
+	const char *newline = memchr(start, '\n', (size_t)(text_end - start));
+
+	reading->line = reading->at = start;
+	reading->end = newline ? newline : text_end;
+	reading->number++;
+	return true;
+}
+
+int read_wrong(const struct reading *reading, const char *hint, const char *format, ...)
+{
+	const struct diag_location location = {
+		.source = reading->source,
+		.offset = (uint64_t)(reading->at - reading->source->text),
+		.line = reading->number,
+		.column = reading->line ? (uint32_t)(reading->at - reading->line) + 1 : 0,
+		.length = 1,
+	};
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	diag_add(reading->diag, ASTERISM_ERROR, &location, hint, "%s", text);
+	return -EINVAL;
+}
+
+int read_failed(const struct reading *reading, int result)
+{
+	if (result == -E2BIG)
+		return read_wrong(reading, NULL, "a profile holds no more than %d event types, and 2^31 of all else",
+				  PROFILE_EVENTS_MAX);
+	return result ? diag_no_memory(reading->diag) : 0;
+}
+
+void read_skip_blanks(struct reading *reading)
+{
+	while (reading->at < reading->end && (*reading->at == ' ' || *reading->at == '\t' || *reading->at == '\r'))
+		reading->at++;
+}
+
+bool read_is_digit(const struct reading *reading)
+{
+	return reading->at < reading->end && *reading->at >= '0' && *reading->at <= '9';
+}
+
+static int too_large(const struct reading *reading)
+{
+	return read_wrong(reading, NULL, "the number is beyond 64 bits");
+}
+
+static int read_hex(struct reading *reading, uint64_t *value)
+{
+	const char *start = reading->at += 2;
+
+	for (*value = 0; reading->at < reading->end && isxdigit((unsigned char)*reading->at); reading->at++) {
+		int c = tolower((unsigned char)*reading->at);
+
+		if (*value >> 60)
+			return too_large(reading);
+		*value = *value << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return reading->at > start ? 0 : read_wrong(reading, NULL, "there is no number after 0x");
+}
+
+int read_whole(struct reading *reading, uint64_t *value)
+{
+	uint64_t number = 0;
+
+	if (!read_is_digit(reading))
+		return read_wrong(reading, NULL, "a number was expected");
+	if (*reading->at == '0' && reading->end - reading->at > 1 && reading->at[1] == 'x')
+		return read_hex(reading, value);
+	for (; read_is_digit(reading); reading->at++) {
+		unsigned digit = (unsigned)(*reading->at - '0');
+
+		if (number > (UINT64_MAX - digit) / 10)
+			return too_large(reading);
+		number = number * 10 + digit;
+	}
+	*value = number;
+	return 0;
+}
+
+/* What strtod reads of the piece of the line, which no longer number has. */
+static int read_real(struct reading *reading, double *value)
+{
+	char piece[NUMBER_BYTES], *rest;
+	size_t length = (size_t)(reading->end - reading->at);
+
+	length = length < sizeof piece - 1 ? length : sizeof piece - 1;
+	memcpy(piece, reading->at, length);
+	piece[length] = 0;
+	*value = strtod(piece, &rest);
+	if (rest == piece || !isfinite(*value) || rest == piece + sizeof piece - 1)
+		return read_wrong(reading, NULL, "a number was expected");
+	reading->at += rest - piece;
+	return 0;
+}
+
+int read_cost(struct reading *reading, bool may_be_real, double *value)
+{
+	const char *start = reading->at;
+	uint64_t whole;
+	int result;
+
+	if (!read_is_digit(reading))
+		return read_wrong(reading, NULL, "a cost was expected: a number that is not negative");
+	result = read_whole(reading, &whole);
+	if (result)
+		return result;
+	*value = (double)whole;
+	if (!may_be_real || reading->at == reading->end || !strchr(".eE", *reading->at))
+		return 0;
+	reading->at = start;
+	return read_real(reading, value);
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Profiles of a real program under valgrind, and what readers of callgrind's format say to what is written.
+
+bats_require_minimum_version 1.5.0
+
+load ../wait
+
+# A probe in a library is a breakpoint, by which valgrind ends: others may look for something there just now.
+simulate() {
+	local program=$1
+	shift
+	valgrind -q --tool=callgrind --callgrind-out-file=simulation "$@" "$program" 2>complaints
+}
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# D. Christopeit, "Vervollstaendigung von Profile-Messungen durch Kombination", 2004, appendix D: the same function is
+# called with more work by one caller than by another. In units of work: main 29, a 21, b 13, c 14, d 24.
+appendix() {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	cat >appendix.c <<-'END'
+		#include <stdio.h>
+		#define UNIT 2000
+		static void dowork(long n)
+		{
+			volatile long i = 0;
+			for (long k = 0; k < n; k++) { i++; i *= 50; i /= 10; i -= 42; i += 9; i = i / 40 + 23; }
+		}
+		static void d(int w) { dowork(w * UNIT); }
+		static void c(int w) { dowork(UNIT); d(w); d(w); d(w); }
+		static void b(int w) { dowork(UNIT); d(w); }
+		static void a(int w) { dowork(UNIT); b(6 * w); c(w); }
+		int main(void) { dowork(UNIT); a(2); c(2); return 0; }
+	END
+	cc -O0 -g -o appendix appendix.c
+	wait_for simulate ./appendix "$@"
+	printf '# period: 1\ndowork,29000\n' >samples
+}
+
+# How many points the farthest of the five is off, from a report in JSON.
+off='
+import json, sys
+functions = {row["function"]: row["inclusive"] for row in json.load(sys.stdin)["functions"]}
+units = {"main": 29, "a": 21, "b": 13, "c": 14, "d": 24}
+print(max(abs(functions[name] / 1000 - units[name]) / 29 * 100 for name in units))'
+
+farthest() {
+	"$ASTERISM" profile complete "$@" samples simulation -o completed
+	"$ASTERISM" profile report -f json completed | python3 -c "$off"
+}
+
+@test "the program of the thesis: quotients are right, numbers of calls are not" {
+	appendix
+	quotient=$(farthest)
+	calls=$(farthest --by calls)
+	echo "quotient $quotient points, calls $calls points"
+	python3 -c "import sys; sys.exit(not ($quotient < 0.5 and $calls > 20))"
+}
+
+@test "the program of the thesis: contexts are right" {
+	appendix --separate-callers=30
+	contexts=$(farthest --by contexts)
+	python3 -c "import sys; sys.exit(not $contexts < 0.5)"
+}
+
+@test "a simulation's own costs give what callgrind says" {
+	appendix --dump-instr=yes --collect-jumps=yes --cache-sim=yes
+	for name in main a b c d dowork; do
+		said=$(callgrind_annotate --inclusive=yes --threshold=100 --show=Ir simulation |
+			sed -nE "s/^ *([0-9,]+) .*:$name( .*)?\$/\\1/p" | tr -d , | sort -rn | head -1)
+		"$ASTERISM" profile report -f json simulation |
+			python3 -c "
+import json, sys
+found = [row['inclusive'] for row in json.load(sys.stdin)['functions'] if row['function'] == '$name']
+print('$name', '$said', found)
+# Its calls and what is called differ by some instructions of the dynamic linker.
+sys.exit(abs(found[0] - float('$said')) > 1e-4 * found[0])"
+	done
+}
+
+@test "callgrind_annotate reads what is exported without a word" {
+	appendix
+	"$ASTERISM" profile complete samples simulation -o completed
+	"$ASTERISM" profile export completed -o callgrind.out.1
+	callgrind_annotate --inclusive=yes callgrind.out.1 >annotated 2>complaints
+	[ ! -s complaints ]
+	! grep -i warning annotated
+	grep -E '29,000 \(100.0%\).*main' annotated || grep -E '\(100.0%\).*:main' annotated
+	"$ASTERISM" profile report -f json callgrind.out.1 | python3 -c "$off"
+}
+
+@test "a circle of two comes to no more than all" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	cat >circle.c <<-'END'
+		static volatile long sum;
+		static void leaf(void) { for (int i = 0; i < 20; i++) sum += i; }
+		static int odd(int n);
+		static int even(int n) { leaf(); return n ? odd(n - 1) : 1; }
+		static int odd(int n) { return n ? even(n - 1) : 0; }
+		int main(void) { return even(500) & 2; }
+	END
+	cc -O0 -o circle circle.c
+	wait_for simulate ./circle
+	"$ASTERISM" profile report -f json -v simulation | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert all(row["inclusive"] <= report["total"] * 1.000001 for row in report["functions"])
+assert {row["function"] for row in report["functions"] if row["in_cycle"]} >= {"even", "odd"}'
+}
+
+@test "a file that is only its owner's is written, and none is written over another's" {
+	printf 'f,1\n' >samples
+	"$ASTERISM" profile import samples -o written
+	[ "$(stat -c %a written)" = 600 ]
+	"$ASTERISM" profile import --mode 644 samples -o readable
+	[ "$(stat -c %a readable)" = 644 ]
+	run -2 "$ASTERISM" profile import samples -o missing/folder
+	[[ "$output" == *"cannot be written"* ]]
+}
+
+@test "a name cannot steer the terminal" {
+	printf 'evil\033[2J,1\n' >samples
+	"$ASTERISM" profile report samples >shown
+	"$ASTERISM" profile report -f json samples >>shown
+	! grep -q "$(printf '\033')" shown
+	grep -q 'evil' shown
+}
