@@ -63,7 +63,7 @@ def lengthen(events, rng):
 
 
 def pool_of(rng, text, pools):
-    return text + ("" if "POOL " in text or rng.random() < 0.6 else f" POOL {rng.choice(pools)}") + "\n"
+    return text + ("" if "POOL " in text or rng.random() < 0.6 else f" POOL {rng.choice(pools)}{rng.choice(['', ' REPLACE'])}") + "\n"
 
 
 def text_of(made, rules):
