@@ -7,7 +7,11 @@
 #include "base/hash.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Parts of a function may lie apart from it, with others between them. */
+enum { NEAR_RANGES = 64 };
 
 /* How glibc ends names of variants that it chooses from for the processor at hand. */
 static const char *const variants[] = { "_sse2", "_sse3", "_ssse3",   "_sse4", "_avx",  "_evex",
@@ -108,12 +112,79 @@ static uint32_t find_canonical(const struct profile *simulated, const struct has
 	return choice.best;
 }
 
+/* Functions whose addresses are known, by object and first address. */
+struct range {
+	const char *object; /* without folders */
+	uint64_t low, high;
+	uint32_t function;
+};
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *left = a, *right = b;
+	int order = strcmp(left->object, right->object);
+
+	if (order)
+		return order;
+	return left->low < right->low ? -1 : left->low > right->low;
+}
+
+static struct range *make_ranges(const struct profile *simulated, size_t *count)
+{
+	struct range *ranges = alloc_zero(simulated->function_count + 1, sizeof *ranges);
+
+	*count = 0;
+	for (uint32_t i = 0; ranges && i < simulated->function_count; i++) {
+		const struct profile_function *function = &simulated->functions[i];
+
+		if (function->low <= function->high)
+			ranges[(*count)++] = (struct range){ base_of(profile_get_text(simulated, function->object)),
+							     function->low, function->high, i };
+	}
+	if (ranges)
+		qsort(ranges, *count, sizeof *ranges, compare_ranges);
+	return ranges;
+}
+
+/* A function without a name is an address in its object: it belongs to what begins last before it and goes beyond. */
+static uint32_t find_address(const struct range *ranges, size_t count, const char *name, const char *object)
+{
+	struct range wanted = { .object = base_of(object) };
+	size_t low = 0, high = count;
+	char *end;
+
+	if (name[0] != '0' || name[1] != 'x' || !*object)
+		return HASH_NONE;
+	wanted.low = strtoull(name, &end, 16);
+	if (*end)
+		return HASH_NONE;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (compare_ranges(&ranges[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned tries = 0; low-- > 0 && tries < NEAR_RANGES; tries++) {
+		if (strcmp(ranges[low].object, wanted.object) != 0)
+			break;
+		if (ranges[low].high >= wanted.low)
+			return ranges[low].function;
+	}
+	return HASH_NONE;
+}
+
 int profile_attach(const struct profile *sampled, const struct profile *simulated, uint32_t *to)
 {
 	struct hash_table table = { 0 };
+	size_t count;
+	struct range *ranges = make_ranges(simulated, &count);
 
-	if (hash_table_reserve(&table, NULL, simulated->function_count + 1))
+	if (!ranges || hash_table_reserve(&table, NULL, simulated->function_count + 1)) {
+		alloc_free(ranges);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < simulated->function_count; i++) {
 		char name[PROFILE_CANONICAL_BYTES];
 
@@ -126,8 +197,11 @@ int profile_attach(const struct profile *sampled, const struct profile *simulate
 
 		to[i] = find_exact(simulated, name, object);
 		if (to[i] == HASH_NONE)
+			to[i] = find_address(ranges, count, name, object);
+		if (to[i] == HASH_NONE)
 			to[i] = find_canonical(simulated, &table, name, object);
 	}
+	alloc_free(ranges);
 	hash_table_fini(&table);
 	return 0;
 }

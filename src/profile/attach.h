@@ -6,7 +6,8 @@
 
 /*
  * For each function of sampled the one of simulated that it is, or HASH_NONE: of its name and object; of its name
- * alone; of the name that variants of it and its stub share. to has room for all. 0 or -ENOMEM.
+ * alone; of its address (0x...) in its object; of the name that variants of it and its stub share. to has room for all.
+ * 0 or -ENOMEM.
  */
 int profile_attach(const struct profile *sampled, const struct profile *simulated, uint32_t *to);
 

@@ -310,6 +310,25 @@ static void test_attach(void **state)
 	profile_free(simulated);
 }
 
+/* What has no name is found by its address in the object; a part of a function may lie beyond others. */
+static void test_addresses(void **state)
+{
+	struct profile *sampled = read_text("function,object,n\n0x1004,/bin/a,1\n0x2008,a,1\n0x3000,a,1\n0x1004,b,1\n"
+					    "0x500,a,1\n0x9000,a,1\n0x1004,,1\n");
+	struct profile *simulated =
+		read_text("positions: instr\nevents: Ir\nob=/usr/bin/a\nfn=0x1000\n0x1000 1\n0x1008 1\n"
+			  "0x8000 1\nfn=0x2000\n0x2000 1\n+8 1\n");
+	static const uint32_t wanted[] = { 0, 1, 0, HASH_NONE, HASH_NONE, HASH_NONE, HASH_NONE };
+	uint32_t to[7];
+
+	(void)state;
+	assert_int_equal(profile_attach(sampled, simulated, to), 0);
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(to[i], wanted[i]);
+	profile_free(sampled);
+	profile_free(simulated);
+}
+
 /* The root of the sum of squares; the first is brought to the size of the second. */
 static void test_delta(void **state)
 {
@@ -348,11 +367,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_example),  cmocka_unit_test(test_calls),      cmocka_unit_test(test_deviation),
-		cmocka_unit_test(test_no_cost),  cmocka_unit_test(test_unattached), cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_contexts), cmocka_unit_test(test_identity),   cmocka_unit_test(test_mass),
-		cmocka_unit_test(test_events),   cmocka_unit_test(test_names),      cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_delta),    cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_example),   cmocka_unit_test(test_calls),      cmocka_unit_test(test_deviation),
+		cmocka_unit_test(test_no_cost),   cmocka_unit_test(test_unattached), cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_contexts),  cmocka_unit_test(test_identity),   cmocka_unit_test(test_mass),
+		cmocka_unit_test(test_events),    cmocka_unit_test(test_names),      cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_addresses), cmocka_unit_test(test_delta),      cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

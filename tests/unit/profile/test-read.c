@@ -3,6 +3,7 @@
 
 #include "read-text.h"
 
+#include "base/alloc.h"
 #include "profile/complete.h"
 #include "profile/read.h"
 #include "profile/stacks.h"
@@ -208,6 +209,35 @@ static void test_folded(void **state)
 	profile_free(simulated);
 }
 
+/* Reading with each allocation failing is told, and leaves nothing behind. */
+static void test_no_memory(void **state)
+{
+	static const char *const texts[] = {
+		"events: Ir\nob=(1) o\nfl=(1) f\nfn=(1) f'g\n1 1\ncfn=(2) h'f'g\ncalls=1 1\n1 1\nfn=g\n1 1\n",
+		"# asterism profile\ncompleted: 1\nevents: Ir\nfn=(1) f\n1 1\ninclusive=~ 1\ndeviation= 1\n",
+		"# period: 1\nfunction,object,Ir\nf,o,1\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const struct diag_source source = { .file = "text", .text = texts[i], .length = strlen(texts[i]) };
+		int result = -ENOMEM;
+
+		for (unsigned long n = 1; result; n++) {
+			struct asterism_diag *diag = asterism_diag_new();
+			struct profile *profile = NULL;
+
+			alloc_fail_at(n);
+			result = profile_read(&source, diag, &profile);
+			alloc_fail_at(0);
+			assert_true(result == 0 ? profile != NULL : result == -ENOMEM && !profile);
+			assert_int_equal(asterism_diag_count(diag, ASTERISM_ERROR), result ? 1 : 0);
+			profile_free(profile);
+			asterism_diag_free(diag);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
