@@ -56,9 +56,9 @@ while s.recv(4096): pass"
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); os.execvp("python3", ["python3", "before.py"])' &
 	local started=$!
 	until [ "$(find /proc/$started/fd -lname 'socket:*' | wc -l)" = 3 ]; do sleep 0.1; done
-	"$ASTERISM" run -f json -o told @reverse-shell -p $started --for 3s &
+	"$ASTERISM" run -v -f json -o told @reverse-shell -p $started 2>said 3>&- &
 	local session=$!
-	sleep 1.5
+	until grep -q observing said; do kill -0 $session; sleep 0.05; done
 	kill -USR1 $started
 	wait $started
 	wait $session
