@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* However many there are, their sum is a number. */
+#define COST_MAX 1e30
+
 enum { NUMBER_BYTES = 64 };
 
 bool read_next_line(struct reading *reading)
@@ -116,6 +119,8 @@ static int read_real(struct reading *reading, double *value)
 	*value = strtod(piece, &rest);
 	if (rest == piece || !isfinite(*value) || rest == piece + sizeof piece - 1)
 		return read_wrong(reading, NULL, "a number was expected");
+	if (*value > COST_MAX)
+		return read_wrong(reading, NULL, "the cost is larger than 1e30");
 	reading->at += rest - piece;
 	return 0;
 }

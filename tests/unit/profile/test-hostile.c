@@ -14,7 +14,6 @@
 #include "base/alloc.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +57,7 @@ static size_t mutate(const char *seed, char text[TEXT_BYTES])
 					      "\"",
 					      "'",
 					      "'2",
+					      "1e30",
 					      "1e308",
 					      "0x",
 					      "calls=",
@@ -131,8 +131,7 @@ static void use(const struct profile *profile, enum profile_by by)
 		assert_int_equal(profile_write(stream, completed), 0);
 		fclose(stream);
 		source.text = text;
-		if (isfinite(profile_total(completed, 0)))
-			assert_int_equal(profile_read(&source, diag, &again), 0);
+		assert_int_equal(profile_read(&source, diag, &again), 0);
 		stream = fopen("/dev/null", "w");
 		assert_int_equal(profile_write_callgrind(stream, completed), 0);
 		double left_out;

@@ -125,6 +125,7 @@ static void test_wrong(void **state)
 	expect_wrong("a,1\nb,-1\n", 2, "a cost was expected: a number that is not negative");
 	expect_wrong("a,1\nb,1,2\n", 2, "there are more than 2 columns");
 	expect_wrong("a,1\n\"b,1\n", 2, "the quote is not closed in this line");
+	expect_wrong("a,1\nb,1e31\n", 2, "the cost is larger than 1e30");
 	expect_wrong("hello\n", 1, "this is neither callgrind's format nor CSV");
 }
 
