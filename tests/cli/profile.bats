@@ -129,3 +129,51 @@ assert {row["function"] for row in report["functions"] if row["in_cycle"]} >= {"
 	! grep -q "$(printf '\033')" shown
 	grep -q 'evil' shown
 }
+
+# Functions with names that JSON and XML have to be protected from: markup, quotes, controls, what is no character.
+hostile_names() {
+	printf 'events: Ir\nfn=main\n1 10\ncfn=<a href="x">&\ncalls=1 1\n1 30\ncfn=%b\ncalls=1 1\n1 60\n' \
+		'\033]0;\xff\xef\xbf\xbf;\x27]]>' >hostile
+	printf 'fn=<a href="x">&\n1 30\nfn=%b\n1 60\n' '\033]0;\xff\xef\xbf\xbf;\x27]]>' >>hostile
+}
+
+@test "what is exported for speedscope has its schema, and the costs" {
+	hostile_names
+	"$ASTERISM" profile export -t speedscope -o x.json hostile
+	python3 - <<-'END'
+		import json
+		file = json.load(open("x.json", encoding="utf-8"))
+		assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+		assert set(file) <= {"$schema", "exporter", "name", "activeProfileIndex", "shared", "profiles"}
+		frames = file["shared"]["frames"]
+		for frame in frames:
+		    assert isinstance(frame["name"], str) and set(frame) <= {"name", "file", "line", "col"}, frame
+		profile = file["profiles"][file["activeProfileIndex"]]
+		assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+		assert profile["type"] == "sampled" and "estimated" in profile["name"]
+		assert profile["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+		assert len(profile["samples"]) == len(profile["weights"])
+		assert all(0 <= index < len(frames) for stack in profile["samples"] for index in stack)
+		assert sum(profile["weights"]) == profile["endValue"] - profile["startValue"] == 100
+		self = {}
+		for stack, weight in zip(profile["samples"], profile["weights"]):
+		    self[frames[stack[-1]]["name"]] = weight
+		assert sorted(self.values()) == [10, 30, 60] and self["main"] == 10 and self['<a href="x">&'] == 30, self
+	END
+}
+
+@test "a flame graph is XML without a program, whatever functions are called" {
+	hostile_names
+	"$ASTERISM" profile export -t svg -o x.svg hostile
+	python3 - <<-'END'
+		import xml.etree.ElementTree as tree
+		svg, name = tree.parse("x.svg").getroot(), "{http://www.w3.org/2000/svg}"
+		assert {element.tag for element in svg.iter()} == {name + tag for tag in ("svg", "g", "title", "rect", "text")}
+		allowed = {"x", "y", "width", "height", "fill", "viewBox", "font-family", "font-size"}
+		assert all(set(element.attrib) <= allowed for element in svg.iter())
+		text = " ".join(svg.itertext())
+		assert "stacks estimated" in text and '<a href="x">&, 30.00 %' in text and chr(27) not in text, text
+		widths = sorted(float(group.find(name + "rect").get("width")) for group in svg.iter(name + "g"))
+		assert [round(width) for width in widths] == [354, 708, 1180], widths
+	END
+}
