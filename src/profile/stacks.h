@@ -41,9 +41,10 @@ int profile_each_stack(const struct profile *profile, double least, profile_stac
 
 /*
  * Write these: as folded stacks; as speedscope's JSON, one "sampled" profile; as a flame graph in SVG, without any
- * program in it. 0, -ENOMEM, or the -errno of the stream.
+ * program in it; for pprof. 0, -ENOMEM, or the -errno of the stream.
  */
 int profile_write_folded(FILE *stream, const struct profile *profile, double least, double *left_out);
+int profile_write_pprof(FILE *stream, const struct profile *profile, double least, double *left_out);
 int profile_write_speedscope(FILE *stream, const struct profile *profile, double least, double *left_out);
 int profile_write_svg(FILE *stream, const struct profile *profile, double least, double *left_out);
 

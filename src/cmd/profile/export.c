@@ -16,9 +16,9 @@ static const struct {
 	int (*write)(FILE *stream, const struct profile *profile);
 	int (*write_stacks)(FILE *stream, const struct profile *profile, double least, double *left_out);
 } types[] = {
-	{ .write = profile_write_callgrind },     { .write = profile_write_csv },
-	{ .write_stacks = profile_write_folded }, { .write_stacks = profile_write_speedscope },
-	{ .write_stacks = profile_write_svg },
+	{ .write = profile_write_callgrind },         { .write = profile_write_csv },
+	{ .write_stacks = profile_write_folded },     { .write_stacks = profile_write_pprof },
+	{ .write_stacks = profile_write_speedscope }, { .write_stacks = profile_write_svg },
 };
 
 static int write_as(const struct profile *profile, unsigned type, FILE *stream)

@@ -33,8 +33,8 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 		    { "judge folded stacks (main;work;malloc 12): which calls of them never happened; status 1 if "
 		      "any" } },
 	[EXPORT] = { "export PROFILE",
-		     { "write a profile for others: callgrind (default), CSV, folded stacks, speedscope or a "
-		       "flame graph" } },
+		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
+		       "a flame graph" } },
 	[IMPORT] = { "import FILE", { "write callgrind's format or CSV as a profile" } },
 };
 
