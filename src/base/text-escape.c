@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a text from outside is shown as it is, and what the rest looks like. Whatever is printed, of whomever
- * it comes, goes through text_escape: nothing that asterism observes or reads speaks to the user's terminal.
+ * Decides what of a text from outside is shown as it is, and what the rest looks like, also in markup. Whatever is
+ * printed, of whomever it comes, goes through text_escape: nothing that asterism observes or reads speaks to the user's
+ * terminal.
  */
 
 #include "base/text.h"
@@ -165,6 +166,23 @@ void text_append_as(struct text_buffer *text, const char *string, enum text_form
 		text_escape(string, form, &piece);
 		text_append_bytes(text, piece.bytes, piece.length);
 		string += piece.taken;
+	}
+}
+
+void text_append_markup(struct text_buffer *html, const char *text)
+{
+	static const char *const named[256] = {
+		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
+	};
+	while (*text != '\0') {
+		struct text_piece piece;
+		text_escape(text, TEXT_WORDS, &piece);
+		const char *name = piece.taken == 1 ? named[(unsigned char)*text] : NULL;
+		if (name)
+			text_append(html, name);
+		else
+			text_append_bytes(html, piece.bytes, piece.length);
+		text += piece.taken;
 	}
 }
 

@@ -73,7 +73,10 @@ bool text_is_shown(const char *string);
 /* All of string, without quotes. */
 void text_append_as(struct text_buffer *text, const char *string, enum text_form form);
 
-/* The same to a stream. Returns the characters written. */
+/* The same for HTML and XML, also within quoted attributes: nothing in it is markup, directs text or is a control. */
+void text_append_markup(struct text_buffer *html, const char *text);
+
+/* All of string to a stream, as text_append_as. Returns the characters written. */
 int text_write(FILE *stream, const char *string, enum text_form form);
 
 /* Several lines of TEXT_WORDS; newlines and tabs stay. */

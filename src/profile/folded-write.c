@@ -1,136 +1,119 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides which stacks a completed profile makes likely. Each root's cost flows down the edges; a path ends where it is
- * too small, or would come to a function again. What is not shown below a function counts for the function itself, so
- * costs still add up.
- */
+/* Decides how estimated stacks stand in lines, and in speedscope's JSON. */
 
-#include "profile/graph.h"
 #include "profile/stacks.h"
 
-#include "base/alloc.h"
 #include "base/real.h"
+#include "base/text.h"
 
 #include <errno.h>
-#include <math.h>
 
-enum { DEPTH_MAX = 512 };
-
-struct step {
-	uint32_t function, next; /* edge to look at */
-	double cost;             /* of the path so far */
-	double rest;             /* of that, what no shown callee has got */
-};
-
-struct folding {
+struct folded {
 	FILE *stream;
 	const struct profile *profile;
-	struct graph graph;
-	bool *is_open; /* functions that the path has */
-	double least;
-	double left_out;
-	struct step steps[DEPTH_MAX];
-	unsigned depth;
+	size_t count;
+	double total;
 };
 
-static void put_name(FILE *stream, const char *name)
+static int outcome(FILE *stream)
 {
-	for (; *name; name++)
-		fputc(*name == ';' ? ':' : *name, stream);
+	return ferror(stream) ? errno ? -errno : -EIO : 0;
 }
 
-static void put_path(struct folding *folding)
+static void put_line(void *context, const uint32_t *functions, unsigned depth, double cost)
 {
-	struct step *step = &folding->steps[folding->depth - 1];
-	double self = *profile_self(folding->profile, step->function);
-	double inclusive = *profile_inclusive(folding->profile, step->function);
-	double own = inclusive > 0 ? fmin(step->rest, step->cost * self / inclusive) : step->rest;
+	const struct folded *folded = context;
 
-	if (step->rest <= 0)
-		return;
-	folding->left_out += step->rest - own;
-	for (unsigned i = 0; i < folding->depth; i++) {
-		fputs(i ? ";" : "", folding->stream);
-		put_name(folding->stream, profile_name(folding->profile, folding->steps[i].function));
+	for (unsigned i = 0; i < depth; i++) {
+		if (i)
+			fputc(';', folded->stream);
+		for (const char *at = profile_name(folded->profile, functions[i]); *at; at++)
+			fputc(*at == ';' ? ':' : *at, folded->stream);
 	}
-	fputc(' ', folding->stream);
-	real_put(folding->stream, step->rest);
-	fputc('\n', folding->stream);
-}
-
-static void enter(struct folding *folding, uint32_t function, double cost)
-{
-	folding->is_open[function] = true;
-	folding->steps[folding->depth++] = (struct step){
-		.function = function, .next = folding->graph.first[function], .cost = cost, .rest = cost
-	};
-}
-
-static void follow(struct folding *folding, uint32_t root, double cost)
-{
-	enter(folding, root, cost);
-	while (folding->depth) {
-		struct step *step = &folding->steps[folding->depth - 1];
-
-		if (step->next == folding->graph.first[step->function + 1]) {
-			put_path(folding);
-			folding->is_open[step->function] = false;
-			folding->depth--;
-			continue;
-		}
-		uint32_t edge = folding->graph.edges[step->next++], callee = folding->profile->edges[edge].callee;
-		double inclusive = *profile_inclusive(folding->profile, step->function);
-		double part = inclusive > 0 ? step->cost * *profile_cost(folding->profile, edge) / inclusive : 0;
-
-		part = fmin(part, step->rest);
-		if (part <= 0 || part < folding->least || folding->is_open[callee] || folding->depth == DEPTH_MAX)
-			continue;
-		step->rest -= part;
-		enter(folding, callee, part);
-	}
-}
-
-/* Roots have what their callers have not, which is all of it where there are none. */
-static double *costs_of_roots(const struct profile *profile)
-{
-	double *costs = alloc_zero(profile->function_count + 1, sizeof *costs);
-
-	for (uint32_t i = 0; costs && i < profile->function_count; i++)
-		costs[i] = *profile_inclusive(profile, i);
-	for (uint32_t i = 0; costs && i < profile->edge_count; i++) {
-		if (profile->edges[i].caller != profile->edges[i].callee)
-			costs[profile->edges[i].callee] -= *profile_cost(profile, i);
-	}
-	return costs;
+	fputc(' ', folded->stream);
+	real_put(folded->stream, cost);
+	fputc('\n', folded->stream);
 }
 
 int profile_write_folded(FILE *stream, const struct profile *profile, double least, double *left_out)
 {
-	struct folding *folding = alloc_zero(1, sizeof *folding);
-	double *roots = costs_of_roots(profile);
-	int result = folding && roots ? graph_init(&folding->graph, profile) : -ENOMEM;
+	struct folded folded = { .stream = stream, .profile = profile };
+	int result = profile_each_stack(profile, least, put_line, &folded, left_out);
 
-	if (folding)
-		folding->is_open = alloc_zero(profile->function_count + 1, sizeof *folding->is_open);
-	if (!result && !folding->is_open)
-		result = -ENOMEM;
-	if (!result) {
-		folding->stream = stream;
-		folding->profile = profile;
-		folding->least = least * profile_total(profile, 0);
-		for (uint32_t i = 0; i < profile->function_count; i++) {
-			if (roots[i] > 1e-5 * folding->least)
-				follow(folding, i, roots[i]);
+	return result ? result : outcome(stream);
+}
+
+static void put_sample(void *context, const uint32_t *functions, unsigned depth, double cost)
+{
+	struct folded *folded = context;
+
+	(void)cost;
+	fputs(folded->count++ ? ",\n[" : "\n[", folded->stream);
+	for (unsigned i = 0; i < depth; i++)
+		fprintf(folded->stream, i ? ",%u" : "%u", functions[i]);
+	fputc(']', folded->stream);
+}
+
+static void put_weight(void *context, const uint32_t *functions, unsigned depth, double cost)
+{
+	struct folded *folded = context;
+
+	(void)functions;
+	(void)depth;
+	fputs(folded->total > 0 ? "," : "", folded->stream);
+	folded->total += cost;
+	real_put(folded->stream, cost);
+}
+
+static void put_text(FILE *stream, const char *key, const char *text)
+{
+	fprintf(stream, "\"%s\":\"", key);
+	text_write(stream, text, TEXT_JSON);
+	fputc('"', stream);
+}
+
+/* What stacks have is the number of a frame, which is that of the function. */
+static void put_frames(FILE *stream, const struct profile *profile)
+{
+	fputs("\"shared\":{\"frames\":[", stream);
+	for (uint32_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *function = &profile->functions[i];
+		const char *file = profile_get_text(profile, function->file ? function->file : function->object);
+
+		fputs(i ? ",\n{" : "\n{", stream);
+		put_text(stream, "name", profile_name(profile, i));
+		if (*file) {
+			fputc(',', stream);
+			put_text(stream, "file", file);
 		}
-		*left_out = folding->left_out;
-		if (ferror(stream))
-			result = errno ? -errno : -EIO;
+		if (function->file && function->line)
+			fprintf(stream, ",\"line\":%u", function->line);
+		fputc('}', stream);
 	}
-	if (folding) {
-		graph_fini(&folding->graph);
-		alloc_free(folding->is_open);
-	}
-	alloc_free(folding);
-	alloc_free(roots);
-	return result;
+	fputs("\n]},\n", stream);
+}
+
+int profile_write_speedscope(FILE *stream, const struct profile *profile, double least, double *left_out)
+{
+	struct folded folded = { .stream = stream, .profile = profile };
+	const char *cmd = profile_get_info(profile, "cmd");
+	int result;
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+	      "\"exporter\":\"asterism " ASTERISM_VERSION "\",\n",
+	      stream);
+	put_text(stream, "name", cmd ? cmd : "stacks estimated");
+	fputs(",\n", stream);
+	put_frames(stream, profile);
+	fputs("\"activeProfileIndex\":0,\"profiles\":[{\"type\":\"sampled\",\"name\":\"", stream);
+	text_write(stream, profile_get_text(profile, profile->events[0]), TEXT_JSON);
+	fputs(" (stacks estimated)\",\"unit\":\"none\",\"samples\":[", stream);
+	result = profile_each_stack(profile, least, put_sample, &folded, left_out);
+	fputs("\n],\n\"weights\":[", stream);
+	if (!result)
+		result = profile_each_stack(profile, least, put_weight, &folded, left_out);
+	fputs("],\n\"startValue\":0,\"endValue\":", stream);
+	real_put(stream, folded.total);
+	fputs("}]}\n", stream);
+	return result ? result : outcome(stream);
 }

@@ -129,3 +129,131 @@ assert {row["function"] for row in report["functions"] if row["in_cycle"]} >= {"
 	! grep -q "$(printf '\033')" shown
 	grep -q 'evil' shown
 }
+
+# Functions with names that JSON and XML have to be protected from: markup, quotes, controls, what is no character.
+hostile_names() {
+	printf 'events: Ir\nfn=main\n1 10\ncfn=<a href="x">&\ncalls=1 1\n1 30\ncfn=%b\ncalls=1 1\n1 60\n' \
+		'\033]0;\xff\xef\xbf\xbf;\x27]]>' >hostile
+	printf 'fn=<a href="x">&\n1 30\nfn=%b\n1 60\n' '\033]0;\xff\xef\xbf\xbf;\x27]]>' >>hostile
+}
+
+@test "what is exported for speedscope has its schema, and the costs" {
+	hostile_names
+	"$ASTERISM" profile export -t speedscope -o x.json hostile
+	python3 - <<-'END'
+		import json
+		file = json.load(open("x.json", encoding="utf-8"))
+		assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+		assert set(file) <= {"$schema", "exporter", "name", "activeProfileIndex", "shared", "profiles"}
+		frames = file["shared"]["frames"]
+		for frame in frames:
+		    assert isinstance(frame["name"], str) and set(frame) <= {"name", "file", "line", "col"}, frame
+		profile = file["profiles"][file["activeProfileIndex"]]
+		assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+		assert profile["type"] == "sampled" and "estimated" in profile["name"]
+		assert profile["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+		assert len(profile["samples"]) == len(profile["weights"])
+		assert all(0 <= index < len(frames) for stack in profile["samples"] for index in stack)
+		assert sum(profile["weights"]) == profile["endValue"] - profile["startValue"] == 100
+		self = {}
+		for stack, weight in zip(profile["samples"], profile["weights"]):
+		    self[frames[stack[-1]]["name"]] = weight
+		assert sorted(self.values()) == [10, 30, 60] and self["main"] == 10 and self['<a href="x">&'] == 30, self
+	END
+}
+
+@test "a flame graph is XML without a program, whatever functions are called" {
+	hostile_names
+	"$ASTERISM" profile export -t svg -o x.svg hostile
+	python3 - <<-'END'
+		import xml.etree.ElementTree as tree
+		svg, name = tree.parse("x.svg").getroot(), "{http://www.w3.org/2000/svg}"
+		assert {element.tag for element in svg.iter()} == {name + tag for tag in ("svg", "g", "title", "rect", "text")}
+		allowed = {"x", "y", "width", "height", "fill", "viewBox", "font-family", "font-size"}
+		assert all(set(element.attrib) <= allowed for element in svg.iter())
+		text = " ".join(svg.itertext())
+		assert "stacks estimated" in text and '<a href="x">&, 30.00 %' in text and chr(27) not in text, text
+		widths = sorted(float(group.find(name + "rect").get("width")) for group in svg.iter(name + "g"))
+		assert [round(width) for width in widths] == [354, 708, 1180], widths
+	END
+}
+
+# Fields of protobuf messages by number, and what a file for pprof says: {(function, object): self}, inclusive costs.
+pprof_reader='
+import gzip, sys
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+def fields(data):
+    at, found = 0, {}
+    while at < len(data):
+        key, at = varint(data, at)
+        assert key & 7 in (0, 2), key
+        value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        found.setdefault(key >> 3, []).append(value)
+    assert at == len(data)
+    return found
+def numbers(packed):
+    at, found = 0, []
+    while at < len(packed):
+        number, at = varint(packed, at)
+        found.append(number)
+    return found
+def read(file):
+    raw = open(file, "rb").read()
+    assert raw[4:8] == bytes(4), "it has the time in its head"
+    top = fields(gzip.decompress(raw))
+    strings = [text.decode("utf-8") for text in top[6]]
+    assert strings[0] == "" and "estimated" in strings[top[13][0]]
+    unit = strings[fields(top[1][0])[2][0]]
+    by_id = lambda number: {row[1][0]: row for row in map(fields, top.get(number, []))}
+    mappings, functions = by_id(3), by_id(5)
+    names = {}
+    for number, row in by_id(4).items():
+        function = functions[fields(row[4][0])[1][0]]
+        mapping = mappings[row[2][0]][5][0] if 2 in row else 0
+        names[number] = (strings[function.get(2, [0])[0]], strings[mapping])
+    own, inclusive = {}, {}
+    for sample in map(fields, top[2]):
+        stack = [names[number] for number in numbers(sample[1][0])]
+        value = sample[2][0] / (float(unit[1:]) if unit[0] == "/" else 1)
+        own[stack[0]] = own.get(stack[0], 0) + value
+        for name in set(stack):
+            inclusive[name] = inclusive.get(name, 0) + value
+    return own, inclusive
+'
+
+@test "what is exported for pprof has the costs, and is the same each time" {
+	hostile_names
+	"$ASTERISM" profile export -t pprof -o x.pb.gz hostile
+	"$ASTERISM" profile export -t pprof -o y.pb.gz hostile
+	cmp x.pb.gz y.pb.gz
+	python3 -c "$pprof_reader"'
+own, inclusive = read("x.pb.gz")
+assert own[("main", "")] == 10 and own[("<a href=\"x\">&", "")] == 30 and sum(own.values()) == 100, own
+assert inclusive[("main", "")] == 100, inclusive'
+}
+
+@test "pprof reads what is exported" {
+	cp "$BATS_TEST_DIRNAME"/../golden/profile/example/{samples.csv,simulation.out} .
+	"$ASTERISM" profile complete samples.csv simulation.out -o completed
+	"$ASTERISM" profile export -t pprof -o x.pb.gz completed
+	"$ASTERISM" profile report -f json completed >report
+	python3 -c "$pprof_reader"'
+import json
+own, inclusive = read("x.pb.gz")
+for row in json.load(open("report"))["functions"]:
+    name = row["function"], "example"
+    assert abs(own[name] - row["self"]) < 1e-4 and abs(inclusive[name] - row["inclusive"]) < 1e-4, (row, own, inclusive)'
+	pprof=$(command -v pprof || ls /usr/lib/go-*/pkg/tool/linux_*/pprof 2>/dev/null | tail -1)
+	[ -n "$pprof" ] || skip "Go's pprof is missing: only the test's own reader has read it"
+	"$pprof" -top -cum x.pb.gz >top
+	grep -E '54\.79%.* 100% +a$' top
+	grep -E '10\.96%.* 25\.48% +b$' top
+}

@@ -10,7 +10,7 @@
 static const char *const by_choices[] = { "quotient", "calls", "contexts", NULL };
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const engine_choices[] = { "user", "kernel", NULL };
-static const char *const export_choices[] = { "callgrind", "folded", "csv", NULL };
+static const char *const export_choices[] = { "callgrind", "csv", "folded", "pprof", "speedscope", "svg", NULL };
 static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
@@ -120,7 +120,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "conditions hold, the match is only counted; may be given several times",
 			    .repeats = true, .complete = CLI_COMPLETE_FILE },
 	[OPTION_EXPORT] = { "type", 't', CLI_CHOICE, "TYPE", export_choices,
-			    "the format: callgrind (default), folded: estimated stacks, or csv" },
+			    "the format: callgrind (default) or csv; of estimated stacks: folded, pprof, "
+			    "speedscope or svg (a flame graph)" },
 	[OPTION_FAIL_ON_MATCH] = { "fail-on-match", 0, CLI_FLAG, .help = "exit with status 1 when a rule matched" },
 	[OPTION_FLIGHT] = { "flight", 0, CLI_FLAG,
 			    .help = "keep the newest events in memory and write them at SIGUSR1 and at the end" },

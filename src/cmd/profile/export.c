@@ -12,18 +12,23 @@
 #define LEAST 1e-4
 
 /* In the order of the choices of -t. */
-enum { CALLGRIND, FOLDED, CSV };
+static const struct {
+	int (*write)(FILE *stream, const struct profile *profile);
+	int (*write_stacks)(FILE *stream, const struct profile *profile, double least, double *left_out);
+} types[] = {
+	{ .write = profile_write_callgrind },         { .write = profile_write_csv },
+	{ .write_stacks = profile_write_folded },     { .write_stacks = profile_write_pprof },
+	{ .write_stacks = profile_write_speedscope }, { .write_stacks = profile_write_svg },
+};
 
 static int write_as(const struct profile *profile, unsigned type, FILE *stream)
 {
 	double left_out = 0, total = profile_total(profile, 0);
 	int result;
 
-	if (type == CALLGRIND)
-		return profile_write_callgrind(stream, profile);
-	if (type == CSV)
-		return profile_write_csv(stream, profile);
-	result = profile_write_folded(stream, profile, LEAST, &left_out);
+	if (types[type].write)
+		return types[type].write(stream, profile);
+	result = types[type].write_stacks(stream, profile, LEAST, &left_out);
 	if (!result)
 		cli_note("the stacks are estimated: each function's cost is spread below it as if it did not matter "
 			 "what called it");
@@ -42,7 +47,7 @@ int profile_export_run(const struct cli_arguments *arguments, const char **opera
 	FILE *stream;
 
 	if (profile && (!status || status == STATUS_LOST)) {
-		if (type == FOLDED && !profile->is_completed)
+		if (types[type].write_stacks && !profile->is_completed)
 			cli_error("%s has no calls, so there are no stacks in it", operands[0]);
 		else if ((stream = profile_open(arguments)))
 			failed = profile_close(arguments, stream, write_as(profile, type, stream));

@@ -42,7 +42,9 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[CHECK] = { "check STACKS SIMULATION",
 		    { "judge folded stacks (main;work;malloc 12): which calls of them never happened; status 1 if "
 		      "any" } },
-	[EXPORT] = { "export PROFILE", { "write a profile for others: callgrind (default), folded stacks or CSV" } },
+	[EXPORT] = { "export PROFILE",
+		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
+		       "a flame graph" } },
 	[IMPORT] = { "import FILE", { "write callgrind's format or CSV as a profile" } },
 };
 
@@ -140,6 +142,7 @@ static const struct cli_example examples[] = {
 	  "Judges stacks of perf record -g: were all of their calls ever made?" },
 	{ "asterism profile export -t callgrind -o callgrind.out.completed completed",
 	  "Writes it for callgrind_annotate and KCachegrind." },
+	{ "asterism profile export -t svg -o flames.svg completed", "Draws a flame graph of estimated stacks." },
 	{ NULL, NULL },
 };
 

@@ -20,7 +20,7 @@ static void put_tagged(struct report_tables *tables, const char *before, const c
 {
 	struct text_buffer html = { 0 };
 	text_append(&html, before);
-	page_escape(&html, text);
+	text_append_markup(&html, text);
 	text_append(&html, behind);
 	put(tables, &html);
 }
@@ -106,7 +106,7 @@ static void put_thread(struct text_buffer *html, const struct report_view *view,
 {
 	struct text_buffer name = { 0 };
 	report_thread_name(&name, view, thread);
-	page_escape(html, name.bytes ? name.bytes : "");
+	text_append_markup(html, name.bytes ? name.bytes : "");
 	text_fini(&name);
 }
 
@@ -116,7 +116,7 @@ static void put_cell(struct text_buffer *html, const struct report_tables *table
 	switch (kind) {
 	case CELL_TEXT:
 	case CELL_STRIP:
-		page_escape(html, cell->text);
+		text_append_markup(html, cell->text);
 		break;
 	case CELL_COUNT:
 		text_printf(html, "%" PRIu64, cell->number);

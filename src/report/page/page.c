@@ -110,9 +110,9 @@ static int write_head(FILE *out, const char *title)
 {
 	struct text_buffer text = { 0 };
 	text_append(&text, page_template[PAGE_BEFORE_TITLE]);
-	page_escape(&text, title);
+	text_append_markup(&text, title);
 	text_append(&text, page_template[PAGE_BEFORE_HEADING]);
-	page_escape(&text, title);
+	text_append_markup(&text, title);
 	text_append(&text, page_template[PAGE_BEFORE_SECTIONS]);
 	int code = text.failure;
 	if (code == 0)

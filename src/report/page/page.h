@@ -8,7 +8,7 @@
  * policy forbids all but the script and the style that are in it, by their hashes.
  *
  * Names come from whoever was observed. In data they are JSON, deflated and in base64, so that no text of theirs stands
- * in the file; the program shows them as text, never as HTML. Tables escape them (page_escape).
+ * in the file; the program shows them as text, never as HTML. Tables escape them (text_append_markup).
  */
 
 #include "base/text.h"
@@ -37,8 +37,5 @@ struct report_page_options {
 };
 
 int report_page_write(FILE *out, struct report *page, const struct report_page_options *options);
-
-/* Text for HTML, also within quoted attributes: nothing in it is markup, directs text or is a control. */
-void page_escape(struct text_buffer *html, const char *text);
 
 #endif

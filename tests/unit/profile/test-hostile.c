@@ -137,6 +137,9 @@ static void use(const struct profile *profile, enum profile_by by)
 		double left_out;
 
 		assert_int_equal(profile_write_folded(stream, completed, 1e-4, &left_out), 0);
+		assert_int_equal(profile_write_speedscope(stream, completed, 1e-4, &left_out), 0);
+		assert_int_equal(profile_write_pprof(stream, completed, 1e-4, &left_out), 0);
+		assert_int_equal(profile_write_svg(stream, completed, 1e-4, &left_out), 0);
 		fclose(stream);
 	}
 	free(text);

@@ -200,7 +200,7 @@ static void test_escape(void **state)
 {
 	(void)state;
 	struct text_buffer html = { 0 };
-	page_escape(&html, "</script><b a='\"'>&\xe2\x80\xae\x1b\xff");
+	text_append_markup(&html, "</script><b a='\"'>&\xe2\x80\xae\x1b\xff");
 	assert_non_null(strstr(html.bytes, "&lt;/script&gt;&lt;b a=&#39;&quot;&#39;&gt;&amp;"));
 	assert_null(strpbrk(html.bytes, "<>\"'\x1b\xff\xe2"));
 	text_fini(&html);
