@@ -37,4 +37,8 @@ int read_cost(struct reading *reading, bool may_be_real, double *value);
 int profile_read_callgrind(struct reading *reading, bool is_own);
 int profile_read_csv(struct reading *reading);
 
+/* Whether its first line is one of perf script. */
+bool profile_is_perf(const struct diag_source *source);
+int profile_read_perf(struct reading *reading);
+
 #endif

@@ -81,6 +81,8 @@ int profile_read(const struct diag_source *source, struct asterism_diag *diag, s
 	reading.at = reading.end = source->text;
 	if (is_own || is_callgrind(source))
 		result = profile_read_callgrind(&reading, is_own);
+	else if (profile_is_perf(source))
+		result = profile_read_perf(&reading);
 	else
 		result = profile_read_csv(&reading);
 	if (result)

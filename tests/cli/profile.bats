@@ -257,3 +257,27 @@ for row in json.load(open("report"))["functions"]:
 	grep -E '54\.79%.* 100% +a$' top
 	grep -E '10\.96%.* 25\.48% +b$' top
 }
+
+@test "what perf script prints is a profile" {
+	cat >busy.c <<-'END'
+		static volatile long sum;
+		__attribute__((noinline)) static void busy(long n) { for (long i = 0; i < n; i++) sum += i; }
+		int main(void) { busy(100000000); return 0; }
+	END
+	cc -O1 -o busy busy.c
+	perf record -q -F 500 -e task-clock -o flat ./busy 2>/dev/null || skip "perf record does not work here"
+	perf record -q -g -F 500 -e task-clock -o stacks ./busy
+	for data in flat stacks; do
+		for fields in '' '-F ip,sym,dso' '-F comm,tid,time,event,ip,sym,dso,symoff'; do
+			# shellcheck disable=SC2086 # two words
+			perf script -i "$data" $fields >script 2>/dev/null
+			"$ASTERISM" profile import script -o imported
+			"$ASTERISM" profile report -f json imported | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["samples"] > 5, report["samples"]
+best = max(report["functions"], key=lambda row: row["self"])
+assert best["function"] == "busy" and best["self"] > 0.8 * report["total"], best'
+		done
+	done
+}
