@@ -35,7 +35,7 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[EXPORT] = { "export PROFILE",
 		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
 		       "a flame graph" } },
-	[IMPORT] = { "import FILE", { "write callgrind's format, perf script's or CSV as a profile" } },
+	[IMPORT] = { "import FILE", { "write callgrind's format, perf script's, pprof's or CSV as a profile" } },
 };
 
 static const struct {
