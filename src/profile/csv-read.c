@@ -114,7 +114,8 @@ static int begin(struct csv *csv)
 	if (result)
 		return result;
 	if (!next_cell(csv))
-		return read_wrong(reading, "lines are: function,cost", "this is neither callgrind's format nor CSV");
+		return read_wrong(reading, "lines are: function,cost",
+				  "this is not callgrind's format, nor perf script's, nor CSV");
 	read_skip_blanks(reading);
 	has_number = read_is_digit(reading);
 	if (!has_number)

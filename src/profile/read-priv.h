@@ -7,6 +7,8 @@
 #include "base/diag.h"
 #include "profile/profile.h"
 
+enum { PROFILE_PACKED_BYTES_MAX = 1 << 28 };
+
 struct reading {
 	const struct diag_source *source;
 	struct asterism_diag *diag;
@@ -36,5 +38,15 @@ int read_cost(struct reading *reading, bool may_be_real, double *value);
 
 int profile_read_callgrind(struct reading *reading, bool is_own);
 int profile_read_csv(struct reading *reading);
+
+/* Whether its first line is one of perf script. */
+bool profile_is_perf(const struct diag_source *source);
+int profile_read_perf(struct reading *reading);
+
+/* Whether gzip has packed it; unpacks it. Free unpacked->text. */
+bool profile_is_packed(const struct diag_source *source);
+int profile_unpack(struct reading *reading, struct diag_source *unpacked);
+
+int profile_read_pprof(struct reading *reading);
 
 #endif

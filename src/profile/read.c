@@ -70,19 +70,56 @@ static bool is_callgrind(const struct diag_source *source)
 	return false;
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' && !strchr("\t\n\r\033", c);
+}
+
+/* A message of protobuf, whose first field is a message: no text begins so. What was packed may begin in other ways. */
+static bool is_pprof(const struct diag_source *source, bool was_packed)
+{
+	size_t length = source->length < 64 ? source->length : 64;
+
+	for (size_t i = 0; was_packed && i < length; i++) {
+		if (!source->text[i] || is_control(source->text[i]))
+			return true;
+	}
+	return length > 2 && (*source->text == 0x0a || *source->text == 0x12) &&
+	       (source->text[2] == 0x08 || source->text[2] == 0x10);
+}
+
+static int read_kind(struct reading *reading, bool was_packed)
+{
+	const struct diag_source *source = reading->source;
+	bool is_own = begins(source, "# asterism profile");
+
+	reading->at = reading->end = source->text;
+	if (is_own || is_callgrind(source))
+		return profile_read_callgrind(reading, is_own);
+	if (profile_is_perf(source))
+		return profile_read_perf(reading);
+	if (is_pprof(source, was_packed))
+		return profile_read_pprof(reading);
+	return profile_read_csv(reading);
+}
+
 int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile)
 {
 	struct reading reading = { .source = source, .diag = diag, .profile = profile_new() };
-	bool is_own = begins(source, "# asterism profile");
-	int result;
+	struct diag_source unpacked = { 0 };
+	bool is_packed = profile_is_packed(source);
+	int result = 0;
 
 	if (!reading.profile)
 		return diag_no_memory(diag);
 	reading.at = reading.end = source->text;
-	if (is_own || is_callgrind(source))
-		result = profile_read_callgrind(&reading, is_own);
-	else
-		result = profile_read_csv(&reading);
+	if (is_packed) {
+		result = profile_unpack(&reading, &unpacked);
+		reading.source = &unpacked;
+	}
+	if (!result)
+		result = read_kind(&reading, is_packed);
+	alloc_free((char *)unpacked.text);
 	if (result)
 		profile_free(reading.profile);
 	else

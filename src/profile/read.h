@@ -4,8 +4,8 @@
 
 /*
  * Reads profiles from files: callgrind's format, the project's own (the same with costs that are no whole numbers and
- * lines for what was completed), and CSV with a function and its cost in each line. Memory is bounded by the size of
- * the file, and that by PROFILE_BYTES_MAX.
+ * lines for what was completed), the text of perf script, files for pprof, and CSV with a function and its cost in each
+ * line; also packed by gzip. Memory is bounded by the size of the file, and that by PROFILE_BYTES_MAX.
  */
 
 #include "base/diag.h"

@@ -240,6 +240,21 @@ assert own[("main", "")] == 10 and own[("<a href=\"x\">&", "")] == 30 and sum(ow
 assert inclusive[("main", "")] == 100, inclusive'
 }
 
+@test "what is exported for pprof is read with the same costs" {
+	cp "$BATS_TEST_DIRNAME"/../golden/profile/example/{samples.csv,simulation.out} .
+	"$ASTERISM" profile complete samples.csv simulation.out -o completed
+	"$ASTERISM" profile export -t pprof -o x.pb.gz completed
+	"$ASTERISM" profile import x.pb.gz -o imported
+	for file in completed imported; do
+		"$ASTERISM" profile report -f json "$file" | python3 -c '
+import json, sys
+for row in sorted(json.load(sys.stdin)["functions"], key=lambda row: row["function"]):
+    print(row["function"], row["object"], round(row["self"], 6), round(row["inclusive"], 6))' >"$file.rows"
+	done
+	[ "$(wc -l <completed.rows)" -eq 6 ]
+	diff completed.rows imported.rows
+}
+
 @test "pprof reads what is exported" {
 	cp "$BATS_TEST_DIRNAME"/../golden/profile/example/{samples.csv,simulation.out} .
 	"$ASTERISM" profile complete samples.csv simulation.out -o completed
@@ -256,4 +271,31 @@ for row in json.load(open("report"))["functions"]:
 	"$pprof" -top -cum x.pb.gz >top
 	grep -E '54\.79%.* 100% +a$' top
 	grep -E '10\.96%.* 25\.48% +b$' top
+	# What it writes itself is read.
+	"$pprof" -proto -output again.pb.gz x.pb.gz
+	"$ASTERISM" profile diff -f json again.pb.gz completed | grep -E '"delta": ?0(\.0)?[,}]'
+}
+
+@test "what perf script prints is a profile" {
+	cat >busy.c <<-'END'
+		static volatile long sum;
+		__attribute__((noinline)) static void busy(long n) { for (long i = 0; i < n; i++) sum += i; }
+		int main(void) { busy(100000000); return 0; }
+	END
+	cc -O1 -o busy busy.c
+	perf record -q -F 500 -e task-clock -o flat ./busy 2>/dev/null || skip "perf record does not work here"
+	perf record -q -g -F 500 -e task-clock -o stacks ./busy
+	for data in flat stacks; do
+		for fields in '' '-F ip,sym,dso' '-F comm,tid,time,event,ip,sym,dso,symoff'; do
+			# shellcheck disable=SC2086 # two words
+			perf script -i "$data" $fields >script 2>/dev/null
+			"$ASTERISM" profile import script -o imported
+			"$ASTERISM" profile report -f json imported | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["samples"] > 5, report["samples"]
+best = max(report["functions"], key=lambda row: row["self"])
+assert best["function"] == "busy" and best["self"] > 0.8 * report["total"], best'
+		done
+	done
 }

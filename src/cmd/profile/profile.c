@@ -45,7 +45,7 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[EXPORT] = { "export PROFILE",
 		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
 		       "a flame graph" } },
-	[IMPORT] = { "import FILE", { "write callgrind's format or CSV as a profile" } },
+	[IMPORT] = { "import FILE", { "write callgrind's format, perf script's, pprof's or CSV as a profile" } },
 };
 
 static const struct {
@@ -158,7 +158,8 @@ const struct cli_command cmd_profile = {
 		"they cost on this machine. 'complete' joins the two: of what a function costs each caller gets the "
 		"share that it has in the simulation. Where perf record -g gives stacks that can be trusted, this is "
 		"not needed; 'check' says whether they can be.\n\n"
-		"SAMPLES is CSV (lines of function,cost) or callgrind's format, SIMULATION callgrind's format, PROFILE "
+		"SAMPLES is what perf script prints, CSV (lines of function,cost) or callgrind's format, SIMULATION "
+		"callgrind's format, PROFILE "
 		"any of them or what 'complete' has written; - is standard input.\n\n"
 		"Values are marked: = is measured, ~ follows from what is measured, and what rests on the simulation's "
 		"shares is estimated, with the sampling error behind +-. That other models come to something else is "

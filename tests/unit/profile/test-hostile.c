@@ -31,6 +31,8 @@ static const char *const seeds[] = {
 	"deviation= 1.25\ncfn=(2) b\ncalls=1.5 0\n7 5\nedge=~\nfn=(2)\n0 5\ninclusive=~ 5\ndeviation= -\n"
 	"cfn=(1)\ncalls=1 0\n1 0\ntotals: 9.5\n",
 	"# period: 10\nfunction,object,cycles,\"x\"\n\"a, \"\"b\"\"\",x,30,1\nmain,,2.5,0\nf,,1e3,7\n",
+	"  a b 12 [001] 3.250000:  100 cycles:u:   55aa main+0x1 (/bin/a b)\nt 7 4.123456: 7 s:t: \n\t 1 x (inlined)\n"
+	"\t 2f f(int (*)(x)) (x.so+0x2f)\n\t 3 main (/bin/a)\n\nt 1 9.000001: 5 s:t: a=b\n\n 5f [unknown] ([x])\n",
 	"main;f;f 12\nmain;g 1.5\n\n# no\nprog;f 3\n",
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds, STACKS = SEEDS - 1 };
@@ -68,7 +70,11 @@ static size_t mutate(const char *seed, char text[TEXT_BYTES])
 					      "nan",
 					      ";",
 					      " ",
-					      "\xff" };
+					      "\xff",
+					      "\n\t",
+					      "1.000000: ",
+					      " (x)",
+					      " cycles: " };
 	size_t length = strlen(seed);
 
 	memcpy(text, seed, length + 1);

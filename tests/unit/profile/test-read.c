@@ -126,7 +126,7 @@ static void test_wrong(void **state)
 	expect_wrong("a,1\nb,1,2\n", 2, "there are more than 2 columns");
 	expect_wrong("a,1\n\"b,1\n", 2, "the quote is not closed in this line");
 	expect_wrong("a,1\nb,1e31\n", 2, "the cost is larger than 1e30");
-	expect_wrong("hello\n", 1, "this is neither callgrind's format nor CSV");
+	expect_wrong("hello\n", 1, "this is not callgrind's format, nor perf script's, nor CSV");
 }
 
 /* What is written is read as the same. */
@@ -187,6 +187,44 @@ static void test_stacks(void **state)
 	profile_free(simulated);
 }
 
+static double cost_of(const struct profile *profile, const char *function, const char *event)
+{
+	return profile_self(profile, function_of(profile, function))[profile_find_event(profile, event)];
+}
+
+/* Samples without stacks, with stacks, of several events, and with names that have blanks and brackets. */
+static void test_perf(void **state)
+{
+	struct profile *profile =
+		read_text("# a comment\n"
+			  "   a b: 12 12  3.250000:       100 cycles:u:      55aa main+0x1f (/bin/a b)\n"
+			  "beef 12 [001]  3.250000:        10 sched:sched_switch: prev_comm=x prev_pid=3: 4\n"
+			  "\t  7f inner (inlined)\n\t  7f f(int (*)(x), y) (/lib/x.so)\n\t  55aa main (/bin/a b)\n\n"
+			  "beef 12/13     3.250000:         7 cycles:ppp: \n\t  1a2 [unknown] (/lib/x.so+0x1a2)\n\n"
+			  "t 12  3.250000: 5 cycles:u: \n\n");
+
+	(void)state;
+	assert_int_equal(profile->event_count, 2);
+	near(cost_of(profile, "main", "cycles"), 100, 0);
+	near(cost_of(profile, "main", "sched:sched_switch"), 0, 0);
+	near(cost_of(profile, "f(int (*)(x), y)", "sched:sched_switch"), 10, 0);
+	near(cost_of(profile, "0x1a2", "cycles"), 7, 0);
+	near(cost_of(profile, "[unknown]", "cycles"), 5, 0);
+	assert_string_equal(profile_get_text(profile, profile->functions[function_of(profile, "main")].object),
+			    "/bin/a b");
+	near(profile->samples, 3, 0);
+	profile_free(profile);
+	/* The fields that are needed alone: with stacks, and without. */
+	profile = read_text("\t 1 f (x)\n\t 2 main (x)\n\n\t 1 f (x)\n\n\t 2 main (x)\n\n");
+	near(cost_of(profile, "f", "samples"), 2, 0);
+	near(cost_of(profile, "main", "samples"), 1, 0);
+	profile_free(profile);
+	profile = read_text("   1 f (x)\n   2 main (x)\n   1 f (x)\n");
+	near(cost_of(profile, "f", "samples"), 2, 0);
+	profile_free(profile);
+	expect_wrong("   1 f (x)\nf,1\n", 2, "this is neither a sample nor a function of its stack");
+}
+
 /* Of estimated stacks the costs add up, to those of functions as well. */
 static void test_folded(void **state)
 {
@@ -217,6 +255,7 @@ static void test_no_memory(void **state)
 		"events: Ir\nob=(1) o\nfl=(1) f\nfn=(1) f'g\n1 1\ncfn=(2) h'f'g\ncalls=1 1\n1 1\nfn=g\n1 1\n",
 		"# asterism profile\ncompleted: 1\nevents: Ir\nfn=(1) f\n1 1\ninclusive=~ 1\ndeviation= 1\n",
 		"# period: 1\nfunction,object,Ir\nf,o,1\n",
+		"t 1 1.000000: 5 cycles: 1 f (x)\n",
 	};
 
 	(void)state;
@@ -249,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_no_memory),
