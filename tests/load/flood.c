@@ -367,6 +367,34 @@ static void run_on_connection(long i, long kept)
 	in_child(run_connected, i);
 }
 
+static int *pipes; /* what is read from */
+
+static void pipes_begin(long kept)
+{
+	int out[2];
+
+	many_descriptors(kept);
+	pipes = calloc((size_t)descriptors, sizeof *pipes);
+	if (!pipes || pipe(out) || dup2(out[1], 1) != 1)
+		fail("pipes");
+}
+
+/* Asks for a connection with another pipe as its input each time; its output is a pipe, too. */
+static void connect_piped(long i, long kept)
+{
+	int *in = &pipes[i % descriptors], made[2];
+
+	if (!*in) {
+		if (pipe(made))
+			fail("pipe");
+		close(made[1]);
+		*in = made[0];
+	}
+	if (dup2(*in, 0))
+		fail("dup2");
+	refused(i, kept);
+}
+
 static const struct flood floods[] = {
 	{ "receive", receive_begin, receive },
 	{ "open", open_begin, open_file },
@@ -384,6 +412,7 @@ static const struct flood floods[] = {
 	{ "fail", NULL, fail_named },
 	{ "exec", copy_true, run_program },
 	{ "connected", connection_begin, run_on_connection },
+	{ "piped", pipes_begin, connect_piped },
 };
 
 static void loopback_up(void)

@@ -82,6 +82,7 @@ CASES = [
     Case("web-shell", "receive", "./web-shell.sh", "./web-shell-apart.sh"),
     Case("reverse-shell", "connected", "python.sh", "server.sh", share=0.05),
     Case("reverse-shell", "connected", "bind.sh", "server.sh", share=0.05),
+    Case("reverse-shell", "piped", "relayed-later.sh", "server.sh"),
     Case("credential-change-exec", "user", "regain.sh", "drop.sh"),
     Case("credential-change-exec", "user", "child.sh", "drop.sh"),
     Case("chroot-escape", "jail", "outside.sh", "inside.sh"),
