@@ -35,13 +35,16 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[EXPORT] = { "export PROFILE",
 		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
 		       "a flame graph" } },
-	[IMPORT] = { "import FILE", { "write callgrind's format, perf script's, pprof's or CSV as a profile" } },
+	[IMPORT] = { "import FILE [PROGRAM]",
+		     { "write callgrind's format, perf script's, pprof's, CSV, or gmon.out of a program as a "
+		       "profile" } },
 };
 
 static const struct {
 	profile_operation *run;
 	size_t operands;
 	unsigned options[OPTIONS_MAX]; /* ended by 0 */
+	size_t more;                   /* operands that may follow */
 } operations[OPERATIONS] = {
 	[COMPLETE] = { profile_complete_run, 2, { OPTION_BY, OPTION_COLLAPSE, OPTION_MODE, OPTION_OUTPUT } },
 	[REPORT] = { profile_report_run, 1, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
@@ -49,7 +52,7 @@ static const struct {
 	[DIFF] = { profile_diff_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[CHECK] = { profile_check_run, 2, { OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[EXPORT] = { profile_export_run, 1, { OPTION_EXPORT, OPTION_MODE, OPTION_OUTPUT } },
-	[IMPORT] = { profile_import_run, 1, { OPTION_MODE, OPTION_OUTPUT } },
+	[IMPORT] = { profile_import_run, 1, { OPTION_MODE, OPTION_OUTPUT }, .more = 1 },
 };
 
 /* An option that an operation has no use for is no option of it. */
@@ -83,7 +86,8 @@ static int run(const struct cli_arguments *arguments)
 		known[i] = names[i];
 		if (strcmp(names[i], typed) != 0)
 			continue;
-		if (arguments->operand_count == operations[i].operands + 1)
+		if (arguments->operand_count > operations[i].operands &&
+		    arguments->operand_count <= operations[i].operands + operations[i].more + 1)
 			return check_options(arguments, i) ? STATUS_USAGE
 							   : operations[i].run(arguments, arguments->operands + 1);
 		cli_error("'asterism profile %s' takes %zu operand%s", typed, operations[i].operands,
