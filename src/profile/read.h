@@ -22,4 +22,12 @@ int profile_read_text(int fd, const char *file, struct asterism_diag *diag, char
  */
 int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile);
 
+/*
+ * gmon.out, as programs built with -pg write it, has no names: they are those of the program, an ELF file open at
+ * program_fd. Calls have numbers and no costs. The same otherwise.
+ */
+bool profile_is_gmon(const struct diag_source *source);
+int profile_read_gmon(const struct diag_source *source, int program_fd, const char *program, struct asterism_diag *diag,
+		      struct profile **profile);
+
 #endif

@@ -299,3 +299,30 @@ assert best["function"] == "busy" and best["self"] > 0.8 * report["total"], best
 		done
 	done
 }
+
+@test "gmon.out has the samples and calls that gprof shows" {
+	command -v gprof >/dev/null || skip "gprof is missing"
+	cat >called.c <<-'END'
+		static volatile long sum;
+		__attribute__((noinline)) void leaf(void) { for (long i = 0; i < 1000000; i++) sum += i; }
+		__attribute__((noinline)) void middle(void) { leaf(); sum++; }
+		int main(void) { for (int i = 0; i < 90; i++) { middle(); if (i % 3 == 0) leaf(); } return 0; }
+	END
+	cc -O1 -pg -o called called.c
+	./called
+	gprof -b -p called gmon.out >flat
+	cat flat
+	run -2 "$ASTERISM" profile report gmon.out
+	[[ "$output" == *"import gmon.out PROGRAM"* ]]
+	"$ASTERISM" profile import gmon.out called -o imported
+	"$ASTERISM" profile report -f json imported >report
+	"$ASTERISM" profile callers -f json leaf imported >callers
+	python3 - <<-'END'
+		import json
+		own = {row["function"]: row["self"] for row in json.load(open("report"))["functions"]}
+		rows = [line.split() for line in open("flat") if line.split()[-1:] == ["leaf"]]
+		assert rows and abs(own["leaf"] - float(rows[0][2]) * 100) < 1.01, (rows, own)
+		callers = {row["function"]: row["calls"] for row in json.load(open("callers"))["callers"]}
+		assert callers == {"middle": 90, "main": 30}, callers
+	END
+}

@@ -59,7 +59,10 @@ int profile_export_run(const struct cli_arguments *arguments, const char **opera
 int profile_import_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct profile *profile = NULL;
-	int status = profile_load(operands[0], &profile), failed = STATUS_USAGE;
+	bool has_program = arguments->operand_count > 2;
+	int status = has_program ? profile_load_of_program(operands[0], operands[1], &profile)
+				 : profile_load(operands[0], &profile);
+	int failed = STATUS_USAGE;
 	FILE *stream;
 
 	if (profile && (!status || status == STATUS_LOST)) {

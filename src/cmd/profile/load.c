@@ -48,6 +48,31 @@ int profile_load_text(const char *file, struct diag_source *source)
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
+int profile_load_of_program(const char *file, const char *program, struct profile **profile)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct diag_source source = { 0 };
+	int result, fd = -1;
+
+	if (!diag)
+		return no_memory();
+	result = read_file(file, &source, diag);
+	if (!result && !profile_is_gmon(&source)) {
+		result = diag_error(diag, NULL, -EINVAL, "%s is not what a program built with -pg writes", file);
+		diag_hint(diag, "other profiles need no program: asterism profile import FILE");
+	}
+	if (!result && (fd = open(program, O_RDONLY | O_CLOEXEC)) < 0)
+		result = diag_error(diag, NULL, -errno, "%s cannot be read: %s", program, strerror(errno));
+	if (!result)
+		result = profile_read_gmon(&source, fd, program, diag, profile);
+	if (fd >= 0)
+		close(fd);
+	cli_print(diag);
+	asterism_diag_free(diag);
+	alloc_free((char *)source.text);
+	return result ? STATUS_USAGE : STATUS_FINE;
+}
+
 int profile_load(const char *file, struct profile **profile)
 {
 	struct asterism_diag *diag = asterism_diag_new();
@@ -72,12 +97,16 @@ static int complete_itself(struct profile **profile)
 {
 	const struct profile_completion completion = { .by = PROFILE_BY_QUOTIENT };
 	struct profile *completed;
+	bool has_costs = false;
 
+	for (size_t i = 0; i < (*profile)->edge_count * (*profile)->event_count; i++)
+		has_costs = has_costs || (*profile)->costs[i] > 0;
 	if (profile_complete(*profile, *profile, &completion, NULL, &completed))
 		return no_memory();
-	for (size_t i = 0; i < completed->function_count; i++)
+	/* Where calls have no costs, as in gmon.out, numbers of calls have shared them: that is an estimate. */
+	for (size_t i = 0; has_costs && i < completed->function_count; i++)
 		completed->functions[i].origin = PROFILE_MEASURED;
-	for (size_t i = 0; i < completed->edge_count; i++)
+	for (size_t i = 0; has_costs && i < completed->edge_count; i++)
 		completed->edges[i].origin = PROFILE_MEASURED;
 	completed->info_count = 0;
 	profile_free(*profile);

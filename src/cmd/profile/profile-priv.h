@@ -21,7 +21,10 @@ profile_operation profile_complete_run, profile_report_run, profile_callers_run,
 /* Reads a profile. STATUS_LOST: it is not whole, and *profile is there. */
 int profile_load(const char *file, struct profile **profile);
 
-/* The same; a simulation gets inclusive costs. */
+/* Reads gmon.out, with the names of its program. */
+int profile_load_of_program(const char *file, const char *program, struct profile **profile);
+
+/* As profile_load; a simulation gets inclusive costs. */
 int profile_load_completed(const char *file, struct profile **profile);
 
 /* Whether valgrind can be run; a message if not. */

@@ -45,7 +45,9 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[EXPORT] = { "export PROFILE",
 		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
 		       "a flame graph" } },
-	[IMPORT] = { "import FILE", { "write callgrind's format, perf script's, pprof's or CSV as a profile" } },
+	[IMPORT] = { "import FILE [PROGRAM]",
+		     { "write callgrind's format, perf script's, pprof's, CSV, or gmon.out of a program as a "
+		       "profile" } },
 };
 
 static const struct {
@@ -53,6 +55,7 @@ static const struct {
 	size_t operands;
 	unsigned options[OPTIONS_MAX]; /* ended by 0 */
 	bool launches;
+	size_t more; /* operands that may follow */
 } operations[OPERATIONS] = {
 	[RUN] = { profile_run_run,
 		  0,
@@ -74,7 +77,7 @@ static const struct {
 	[DIFF] = { profile_diff_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[CHECK] = { profile_check_run, 2, { OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[EXPORT] = { profile_export_run, 1, { OPTION_EXPORT, OPTION_MODE, OPTION_OUTPUT } },
-	[IMPORT] = { profile_import_run, 1, { OPTION_MODE, OPTION_OUTPUT } },
+	[IMPORT] = { profile_import_run, 1, { OPTION_MODE, OPTION_OUTPUT }, .more = 1 },
 };
 
 /* An option that an operation has no use for is no option of it. */
@@ -108,7 +111,8 @@ static int run(const struct cli_arguments *arguments)
 		known[i] = names[i];
 		if (strcmp(names[i], typed) != 0)
 			continue;
-		if (arguments->operand_count == operations[i].operands + 1 &&
+		if (arguments->operand_count > operations[i].operands &&
+		    arguments->operand_count <= operations[i].operands + operations[i].more + 1 &&
 		    operations[i].launches == !!arguments->launched)
 			return check_options(arguments, i) ? STATUS_USAGE
 							   : operations[i].run(arguments, arguments->operands + 1);

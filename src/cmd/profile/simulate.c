@@ -35,13 +35,16 @@ struct place {
 
 int profile_check_valgrind(void)
 {
-	const char *path = getenv("PATH"), *at = path ? path : "/usr/bin:/bin";
+	const char *at = getenv("PATH");
 	char file[PATH_BYTES];
 
-	for (; *at; at += strcspn(at, ":"), at += *at == ':') {
-		snprintf(file, sizeof file, "%.*s/valgrind", (int)strcspn(at, ":"), at);
+	for (at = at ? at : "/usr/bin:/bin"; *at; at += *at == ':') {
+		size_t length = strcspn(at, ":");
+
+		snprintf(file, sizeof file, "%.*s/valgrind", (int)length, at);
 		if (access(file, X_OK) == 0)
 			return STATUS_FINE;
+		at += length;
 	}
 	cli_error("valgrind is not installed: its callgrind simulates the command");
 	cli_hint("apt install valgrind");

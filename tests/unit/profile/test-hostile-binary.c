@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files for pprof that somebody has changed: read within a little memory, with one message or with a profile. */
+/* Files for pprof and gmon.out that somebody has changed: read within a little memory, with one message or with a
+ * profile. */
 
 #include "read-text.h"
 
@@ -9,10 +10,12 @@
 #include "profile/write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { MUTANTS = 6000, LIMIT_MIB = 600, BYTES = 1 << 16 };
@@ -235,11 +238,68 @@ static void test_mutants(void **state)
 	assert_true(good > MUTANTS / 20 && good < MUTANTS);
 }
 
+/* Of this program: its first bytes have no names, a pair of them has 3 samples, and calls itself 5 times. */
+static void make_gmon(struct bytes *gmon)
+{
+	static const char file[] = "gmon\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				   "\0\x10\0\0\0\0\0\0\0\x18\0\0\0\0\0\0\0"
+				   "\4\0\0\0\x64\0\0\0seconds\0\0\0\0\0\0\0\0s\3\0\0\0\1\0\0\0"
+				   "\1\x10\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\0\5\0\0\0";
+
+	gmon->length = sizeof file - 1;
+	memcpy(gmon->bytes, file, sizeof file);
+}
+
+static int read_gmon(const struct bytes *bytes, struct asterism_diag *diag, struct profile **profile)
+{
+	char *exact = malloc(bytes->length + 1);
+	const struct diag_source source = { .file = "gmon.out", .text = exact, .length = bytes->length };
+	int fd = open("/proc/self/exe", O_RDONLY), result;
+
+	memcpy(exact, bytes->bytes, bytes->length);
+	result = profile_read_gmon(&source, fd, "program", diag, profile);
+	close(fd);
+	free(exact);
+	return result;
+}
+
+static void test_gmon(void **state)
+{
+	static struct bytes gmon, mutant;
+	struct profile *profile = NULL;
+	unsigned good = 0;
+
+	(void)state;
+	make_gmon(&gmon);
+	assert_int_equal(read_gmon(&gmon, NULL, &profile), 0);
+	near(profile_total(profile, 0), 4, 0);
+	near(profile->samples, 4, 0);
+	profile_free(profile);
+	srand(1);
+	for (unsigned i = 0; i < MUTANTS / 20; i++) {
+		struct asterism_diag *diag = asterism_diag_new();
+
+		profile = NULL;
+		mutant = gmon;
+		mutate(&mutant);
+		if (read_gmon(&mutant, diag, &profile)) {
+			assert_int_equal(asterism_diag_count(diag, ASTERISM_ERROR), 1);
+			assert_null(profile);
+		} else {
+			good++;
+			use(profile);
+		}
+		profile_free(profile);
+		asterism_diag_free(diag);
+	}
+	assert_true(good > MUTANTS / 400 && good < MUTANTS / 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_recursion),
-					    cmocka_unit_test(test_wrong), cmocka_unit_test(test_bomb),
-					    cmocka_unit_test(test_mutants) };
+					    cmocka_unit_test(test_wrong),      cmocka_unit_test(test_bomb),
+					    cmocka_unit_test(test_mutants),    cmocka_unit_test(test_gmon) };
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	const struct rlimit limit = { (rlim_t)LIMIT_MIB << 20, (rlim_t)LIMIT_MIB << 20 };
 
