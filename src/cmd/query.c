@@ -117,9 +117,10 @@ static int run_query(struct query *query)
 		result = read_program(query);
 	if (result || cli_has(query->arguments, OPTION_CHECK))
 		return result;
-	(void)format;
-	cli_error("only --check is there yet");
-	return -EINVAL;
+	result = desl_run(query->program, query->bindings, query->binding_count, query->diag);
+	if (!result)
+		result = desl_write(query->program, (enum desl_format)format, stdout);
+	return result;
 }
 
 static int run(const struct cli_arguments *arguments)

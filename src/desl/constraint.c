@@ -160,6 +160,18 @@ static bool check_asked(struct desl_reading *reading, const struct desl_expr *ex
 	return true;
 }
 
+static bool depends_on_earlier(const struct desl_type *type, const struct desl_expr *expr)
+{
+	if (expr->op == DESL_OWN)
+		return type->fields[expr->column].self.text ||
+		       depends_on_earlier(type, type->fields[expr->column].filter);
+	for (const struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
+		if (depends_on_earlier(type, operand))
+			return true;
+	}
+	return false;
+}
+
 static bool check_self(struct desl_reading *reading)
 {
 	struct desl_type *type = reading->type;
@@ -186,6 +198,10 @@ static bool check_self(struct desl_reading *reading)
 		return wrong(reading, type->fields[type->self_field].filter,
 			     "add to the constraint: r.field(eq(x, type.field), default)",
 			     "it is not said which earlier records are meant");
+	if (depends_on_earlier(type, type->earlier_key) || type->fields[type->record_key->column].self.text ||
+	    depends_on_earlier(type, type->fields[type->record_key->column].filter))
+		return wrong(reading, type->earlier_key, NULL,
+			     "records are not found by what is worked out from earlier ones");
 	if (!check_asked(reading, type->fields[type->self_field].filter))
 		return false;
 	if (type->is_grouped)

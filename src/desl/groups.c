@@ -28,8 +28,10 @@ static bool add_aggregate(struct desl_reading *reading, struct desl_expr *expr)
 /* Finds aggregates; those over earlier records are none of the type's. */
 static bool collect(struct desl_reading *reading, struct desl_expr *expr)
 {
-	if (desl_is_aggregate(expr->op) && desl_has(expr->operands, DESL_EARLIER, DESL_EARLIER))
+	if (desl_is_aggregate(expr->op) && desl_has(expr->operands, DESL_EARLIER, DESL_EARLIER)) {
+		expr->slot = UINT32_MAX;
 		return true;
+	}
 	if (desl_is_aggregate(expr->op))
 		return add_aggregate(reading, expr);
 	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
