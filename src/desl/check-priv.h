@@ -15,6 +15,9 @@ bool desl_check_kinds(struct desl_reading *reading);
 bool desl_check_constraint(struct desl_reading *reading);
 bool desl_check_groups(struct desl_reading *reading);
 
+/* What the thesis prints and cannot be repaired. */
+void desl_check_printed(struct desl_reading *reading);
+
 /* Whether an expression has something of one of these. */
 bool desl_has(const struct desl_expr *expr, enum desl_op first, enum desl_op last);
 

@@ -163,6 +163,9 @@ static bool check_field(struct desl_reading *reading, struct desl_field *field)
 
 	if (!kind)
 		return false;
+	if (field->is_bare)
+		desl_edit(reading, field->name.location.offset, 0,
+			  arena_format(reading->program->arena, "%s ", desl_kind_word(kind)));
 	if (!field->kind)
 		field->kind = kind;
 	if (field->kind == kind)

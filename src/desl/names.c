@@ -163,6 +163,7 @@ static bool note_references(struct desl_reading *reading, struct desl_expr *expr
 		type->is_referenced[column] = true;
 		type->has_earlier_default[column] = expr->has_default;
 		type->earlier_defaults[column] = expr->number;
+		type->reference_ends[column] = expr->relation_end;
 	}
 	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next)
 		is_fine = note_references(reading, operand) && is_fine;

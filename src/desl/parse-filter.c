@@ -287,6 +287,7 @@ static bool parse_reference(struct desl_reading *reading, struct desl_expr *name
 	if (!parse_operands(reading, name))
 		return false;
 	value = name->operands->next;
+	name->relation_end = reading->last.offset; /* that of ')' */
 	if (!desl_is_relation(name->operands->op) || (value && (value->op != DESL_CONST || value->next))) {
 		lang_error(reading->report, &name->location, "write r.field(eq(x, a), 0)",
 			   "a reference takes a relation and, where there is no record, a constant");

@@ -97,6 +97,7 @@ static bool parse_field(struct desl_reading *reading, enum desl_kind kind)
 	if (!field)
 		return false;
 	field->kind = kind;
+	field->is_bare = !kind;
 	if (reading->type->is_input) {
 		if (desl_at(reading, LANG_TOKEN_ASSIGN)) {
 			lang_error(reading->report, &reading->token.location, "derive a type in heuristics",

@@ -74,6 +74,7 @@ struct desl_expr {
 	double number;                    /* CONST; of INC the step */
 	uint32_t text;                    /* TEXT_CONST */
 	bool has_default;                 /* REFERENCE: number is it */
+	uint64_t relation_end;            /* REFERENCE: offset behind its relation */
 	unsigned source, column;          /* COLUMN; of OWN, EARLIER: column */
 	unsigned slot;                    /* of an aggregate, among those of the type */
 };
@@ -83,6 +84,7 @@ struct desl_field {
 	enum desl_kind kind; /* NO_KIND until checked where it was left out */
 	struct desl_expr *filter;
 	struct desl_word self; /* of selfreference; text NULL: none */
+	bool is_bare;          /* written without its kind */
 	bool is_own_done, is_visiting;
 };
 
@@ -121,6 +123,7 @@ struct desl_type {
 	struct desl_expr *earlier_key, *record_key; /* of selfreference: what a record asks for, what it is found by */
 	bool has_earlier_default[DESL_FIELDS_MAX], is_referenced[DESL_FIELDS_MAX];
 	double earlier_defaults[DESL_FIELDS_MAX];
+	uint64_t reference_ends[DESL_FIELDS_MAX]; /* offset behind the relation of the reference */
 	bool is_checked, is_visiting, is_top_down;
 	unsigned order[DESL_FIELDS_MAX]; /* in which fields can be worked out */
 	/* Run: */

@@ -36,7 +36,7 @@ static bool recognise_end(struct desl_reading *reading, struct desl_expr *about)
 static void repair_file(struct desl_reading *reading, struct desl_expr *about)
 {
 	(void)about;
-	desl_edit(reading, place(reading), 0, "f ");
+	desl_edit(reading, place(reading), 0, " f ");
 }
 
 static void repair_nested(struct desl_reading *reading, struct desl_expr *about)
@@ -226,6 +226,8 @@ bool desl_repair(struct desl_reading *reading, enum desl_quirk quirk, struct des
 #pragma GCC diagnostic pop
 	if (quirks[quirk].repair)
 		quirks[quirk].repair(reading, about);
+	else
+		reading->is_corrected = true;
 	if (quirk == DESL_QUIRK_TYPE_NAME)
 		hint = lang_hint(reading->report, "taken for '%s'", about->qualifier.text);
 	if (quirk == DESL_QUIRK_FIELD_NAME)

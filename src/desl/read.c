@@ -66,6 +66,8 @@ void desl_check(struct desl_reading *reading)
 		else
 			type->is_checked = desl_resolve(reading) && desl_check_kinds(reading) &&
 					   desl_check_constraint(reading) && desl_check_groups(reading);
+		if (type->is_checked && !type->is_input)
+			desl_check_printed(reading);
 	}
 	check_outputs(reading);
 }
@@ -145,6 +147,8 @@ int desl_read(const struct diag_source *source, bool is_strict, struct asterism_
 		desl_parse(&reading);
 		desl_check(&reading);
 	}
+	if (reading.is_corrected)
+		*corrected = desl_apply_edits(&reading);
 	result = lang_report_flush(&report);
 	if (result)
 		desl_free(made);

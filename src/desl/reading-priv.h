@@ -34,6 +34,7 @@ struct desl_reading {
 	struct desl_type *type;
 	struct desl_edit edits[DESL_EDITS_MAX];
 	unsigned edit_count;
+	bool is_corrected; /* the text with the edits is worth showing */
 };
 
 enum desl_quirk {
