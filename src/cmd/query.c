@@ -14,6 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The last of the choices of --format; the others are formats of records. */
+enum { SQL = 3 };
+
 enum { PROGRAM_BYTES_MAX = 1 << 20, NAME_BYTES = 256, SHIPPED_MAX = 64 };
 
 extern const struct embedded_file metrics_embedded[];
@@ -117,6 +120,8 @@ static int run_query(struct query *query)
 		result = read_program(query);
 	if (result || cli_has(query->arguments, OPTION_CHECK))
 		return result;
+	if (format == SQL)
+		return desl_write_sql(query->program, stdout, query->diag);
 	result = desl_run(query->program, query->bindings, query->binding_count, query->diag);
 	if (!result)
 		result = desl_write(query->program, (enum desl_format)format, stdout);

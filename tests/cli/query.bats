@@ -88,3 +88,64 @@ compare() {
 	[ "${lines[0]}" = '{"eventtype":"s","x":7,"n":2}' ]
 	[ "${lines[1]}" = '{"eventtype":"m","t":4}' ]
 }
+
+@test "the program in SQL comes to the same in SQLite" {
+	local ratio=$BATS_TEST_DIRNAME/../golden/query/ratio
+	cp "$ratio"/* .
+	"$ASTERISM" query -f csv good.desl >expected
+	"$ASTERISM" query -f sql good.desl >program.sql
+	run -0 python3 - <<-'END'
+		import csv, re, sqlite3
+		statements = open("program.sql").read().split(";\n")
+		files = {"l3_load_misses": "L3_LOAD.out", "l3_store_misses": "L3_STORE.out", "l3_data_references": "L3_REF.out"}
+		database = sqlite3.connect(":memory:")
+		for statement in statements[:3]:
+		    database.execute(statement)
+		for table, file in files.items():
+		    for line in open(file).read().split()[1:]:
+		        database.execute(f"INSERT INTO {table} VALUES (?)", (int(line, 0),))
+		database.execute(statements[3])
+		got = sorted(database.execute(statements[4]).fetchall())
+		expected = sorted((int(a, 0), float(r)) for a, r in list(csv.reader(open("expected")))[1:])
+		assert got == expected and len(got) == 2, got
+	END
+}
+
+# Whatever is done to programs and files, there is an answer within memory: a status of 0 or 2.
+@test "damaged programs and files are refused, within 512 MiB" {
+	local golden=$BATS_TEST_DIRNAME/../golden/query
+	for program in "$golden"/*/*.desl; do
+		cp "$program" "$(basename "$(dirname "$program")")-$(basename "$program")"
+	done
+	cp "$golden"/{worked,printed,inputs}/*.csv "$golden"/{misses,ratio,calls}/*.out .
+	cat >damage.py <<-'END'
+		import glob, random, resource, subprocess, sys
+		random.seed(7)
+		resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+		programs, files = sorted(glob.glob("*.desl")), sorted(glob.glob("*.csv") + glob.glob("*.out"))
+		words = [b"(", b")", b"{", b"}", b";", b"eq(", b"sum(", b"@", b",", b".", b"=", b"none", b"1e999", b"\"", b"\0", b"\xff",
+		         b"selfreference r", b"group by", b"-1", b"99999999999999999999", b"run(x)=top_down", b"\xc2\xb7"]
+		def damage(data):
+		    data = bytearray(data)
+		    for _ in range(random.randint(1, 4)):
+		        at = random.randrange(len(data) + 1)
+		        kind = random.randrange(3)
+		        if kind == 0:
+		            data[at:at + random.randint(1, 20)] = b""
+		        elif kind == 1:
+		            data[at:at] = random.choice(words)
+		        elif data:
+		            data[at:at] = data[random.randrange(len(data)):][:30]
+		    return bytes(data)
+		for i in range(int(sys.argv[2])):
+		    name = random.choice(programs if i % 2 else files)
+		    whole = open(name, "rb").read()
+		    open(name, "wb").write(damage(whole))
+		    program = name if i % 2 else random.choice(programs)
+		    done = subprocess.run([sys.argv[1], "query", program], capture_output=True, timeout=20)
+		    if done.returncode not in (0, 2) or (done.returncode == 2 and not done.stderr):
+		        sys.exit(f"{open(name, 'rb').read()}\n{name} with {program}: {done.returncode} {done.stderr[-300:]}")
+		    open(name, "wb").write(whole)
+	END
+	run -0 python3 damage.py "$ASTERISM" 400
+}
