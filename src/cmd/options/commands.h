@@ -15,6 +15,7 @@ extern const struct cli_command cmd_explain;
 extern const struct cli_command cmd_features;
 extern const struct cli_command cmd_monitor;
 extern const struct cli_command cmd_profile;
+extern const struct cli_command cmd_query;
 extern const struct cli_command cmd_record;
 extern const struct cli_command cmd_replay;
 extern const struct cli_command cmd_report;

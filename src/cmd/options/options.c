@@ -16,6 +16,7 @@ static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
 static const char *const report_choices[] = { "text", "json", "csv", "html", NULL };
+static const char *const query_choices[] = { "text", "json", "csv", "sql", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
@@ -98,6 +99,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "rate=50000/s,burst=100,spacing=1us; cost=2us: of an evaluation; may be given several "
 			    "times",
 			    .repeats = true },
+	[OPTION_CHECK] = { "check", 0, CLI_FLAG, .help = "judge the program without reading its input files" },
+	[OPTION_STRICT_QUERY] = { "strict", 0, CLI_FLAG,
+				  .help = "refuse what programs printed in the thesis do wrong, in place of repairing "
+					  "it" },
 	[OPTION_STRICT] = { "strict", 0, CLI_FLAG,
 			    .help = "end with status 3 when an element is lost or late; no start without a guarantee" },
 	[OPTION_CPUS] = { "cpu", 0, CLI_LIST, "CPU,...", NULL, "only events of these processors" },
@@ -137,6 +142,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				   "what is written: text (default), json, csv or html; without it the ending of -o "
 				   "FILE "
 				   "decides" },
+	[OPTION_FORMAT_QUERY] = { "format", 'f', CLI_CHOICE, "FORMAT", query_choices,
+				  "what is written: text (default), json: an object per record, csv, or sql: the "
+				  "program "
+				  "in SQL, for others to run" },
 	[OPTION_FROM] = { "from", 0, CLI_MOMENT, "TIME", NULL,
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_FROM_TRACE] = { "from", 0, CLI_TEXT, "TRACE", NULL,

@@ -9,8 +9,8 @@
 
 #include "event/catalog.h"
 #include "lang/check/names-priv.h"
-#include "lang/syntax/lex-priv.h"
-#include "lang/syntax/report-priv.h"
+#include "lang/syntax/lex.h"
+#include "lang/syntax/report.h"
 #include "lang/syntax/syntax-priv.h"
 
 /* Where an expression stands; decides what it may name. */

@@ -8,7 +8,7 @@
  * of the file resynchronises, so one mistake gives one message.
  */
 
-#include "lang/syntax/lex-priv.h"
+#include "lang/syntax/lex.h"
 #include "lang/syntax/syntax-priv.h"
 
 struct lang_param;

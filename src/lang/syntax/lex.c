@@ -5,7 +5,7 @@
  */
 
 #include "lang/syntax/ast.h"
-#include "lang/syntax/lex-priv.h"
+#include "lang/syntax/lex.h"
 
 #include <string.h>
 
@@ -28,6 +28,11 @@ static const struct punctuation punctuations[] = {
 	{ "-", LANG_TOKEN_MINUS },    { "&", LANG_TOKEN_AMPERSAND }, { "|", LANG_TOKEN_BAR },
 	{ "^", LANG_TOKEN_CARET },    { "=", LANG_TOKEN_ASSIGN },    { "<", LANG_TOKEN_LT },
 	{ ">", LANG_TOKEN_GT },       { "!", LANG_TOKEN_LNOT_C },
+};
+
+static const struct punctuation punctuations_of_desl[] = {
+	{ "@", LANG_TOKEN_AT },
+	{ "\xc2\xb7", LANG_TOKEN_MIDDLE_DOT },
 };
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -125,23 +130,34 @@ static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 		   "unexpected character '%.*s'", (int)shown, lang_token_bytes(token));
 }
 
-static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
+/* Takes the first of the rows that fits. */
+static bool lex_one_of(struct lang_lexer *lexer, const struct punctuation *rows, size_t count, struct lang_token *token)
 {
 	const char *text = lexer->source->text + lexer->offset;
 	size_t left = lexer->limit - lexer->offset;
 
-	for (size_t i = 0; i < sizeof punctuations / sizeof *punctuations; i++) {
-		if (punctuations[i].text[0] != text[0])
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].text[0] != text[0])
 			continue;
-		size_t length = strlen(punctuations[i].text);
+		size_t length = strlen(rows[i].text);
 
-		if (length <= left && memcmp(text, punctuations[i].text, length) == 0) {
-			token->kind = punctuations[i].kind;
+		if (length <= left && memcmp(text, rows[i].text, length) == 0) {
+			token->kind = rows[i].kind;
 			token->location = lang_lex_location(lexer, lexer->offset, length);
 			lexer->offset += length;
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
+{
+	if (lex_one_of(lexer, punctuations, sizeof punctuations / sizeof *punctuations, token))
+		return;
+	if (lexer->is_desl &&
+	    lex_one_of(lexer, punctuations_of_desl, sizeof punctuations_of_desl / sizeof *punctuations_of_desl, token))
+		return;
 	lex_unknown(lexer, token);
 }
 

@@ -2,7 +2,7 @@
 /* Decides what numbers, times, sizes and strings are worth. Times and decimal fractions of them are exact. */
 
 #include "lang/syntax/ast.h"
-#include "lang/syntax/lex-priv.h"
+#include "lang/syntax/lex.h"
 
 #include <errno.h>
 #include <locale.h>

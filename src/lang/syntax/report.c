@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides the order of messages, which are dropped as too many, and what a reading ends with. */
 
-#include "lang/syntax/report-priv.h"
+#include "lang/syntax/report.h"
 
 #include <errno.h>
 #include <stdarg.h>

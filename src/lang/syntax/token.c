@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what a token says: its place, its bytes, which word it is. */
 
-#include "lang/syntax/lex-priv.h"
+#include "lang/syntax/lex.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
 #include "base/alloc.h"
-#include "lang/syntax/lex-priv.h"
+#include "lang/syntax/lex.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

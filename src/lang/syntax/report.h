@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef LANG_SYNTAX_REPORT_PRIV_H
-#define LANG_SYNTAX_REPORT_PRIV_H
+#ifndef LANG_SYNTAX_REPORT_H
+#define LANG_SYNTAX_REPORT_H
 
 /*
  * The messages of one lang_read, held back until the end so that they come out in the order of the text although

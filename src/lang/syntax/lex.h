@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef LANG_SYNTAX_LEX_PRIV_H
-#define LANG_SYNTAX_LEX_PRIV_H
+#ifndef LANG_SYNTAX_LEX_H
+#define LANG_SYNTAX_LEX_H
 
 /*
  * Text to tokens, one at a time. Words are not told apart here: a keyword is one only where the grammar asks for it,
  * so event types and fields may be called like keywords.
  */
 
-#include "lang/syntax/report-priv.h"
+#include "lang/syntax/report.h"
 
 enum lang_token_kind {
 	LANG_TOKEN_END, /* also returned when enough errors are known, so that parsing winds up */
@@ -52,6 +52,8 @@ enum lang_token_kind {
 	LANG_TOKEN_LAND_C, /* && || ! of other languages: known only to say what is right */
 	LANG_TOKEN_LOR_C,
 	LANG_TOKEN_LNOT_C,
+	LANG_TOKEN_AT, /* of DESL alone: @ and a raised point */
+	LANG_TOKEN_MIDDLE_DOT,
 };
 
 enum lang_unit_kind { LANG_PLAIN, LANG_TIME, LANG_SIZE };
@@ -75,6 +77,7 @@ struct lang_lexer {
 	size_t limit; /* where it ends: that of the source, or of the piece of it that is read */
 	size_t line_start;
 	uint32_t line;
+	bool is_desl;             /* has its tokens, too */
 	struct diag_location end; /* just behind the token read last */
 };
 

@@ -2,7 +2,7 @@
 /* Decides whether an input is text: UTF-8 (Unicode 15, table 3-7) without control bytes but blanks. */
 
 #include "lang/syntax/ast.h"
-#include "lang/syntax/lex-priv.h"
+#include "lang/syntax/lex.h"
 
 struct utf8_row {
 	unsigned char first, last; /* range of the leading byte */

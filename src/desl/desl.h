@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DESL_DESL_H
+#define DESL_DESL_H
+
+/*
+ * The Derived Event Specification Language (Christopeit, "Vervollstaendigung von Profile-Messungen durch Kombination",
+ * 2004): event types with records in files, types derived from them, and which of them are wanted. A program is
+ * read and judged without its files, then run once. One thread at a time.
+ */
+
+#include "base/diag.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct desl_program;
+
+/* A file that stands for the one that the program names for an input. */
+struct desl_binding {
+	const char *type, *file;
+};
+
+enum desl_format { DESL_TEXT, DESL_JSON, DESL_CSV };
+
+/*
+ * Reads and judges the text of a program; is_strict: what the printed programs of the thesis do wrong is an error, not
+ * repaired. The source outlives the program. Returns 0, or -EINVAL or -ENOMEM after messages. *corrected is for
+ * alloc_free: a program that cannot be repaired, put right; NULL else.
+ */
+int desl_read(const struct diag_source *source, bool is_strict, struct asterism_diag *diag,
+	      struct desl_program **program, char **corrected);
+
+void desl_free(struct desl_program *program);
+
+/*
+ * Reads the files of all inputs that are needed and works out the wanted types. What was left out is told in warnings.
+ * Returns 0 or -errno after a message.
+ */
+int desl_run(struct desl_program *program, const struct desl_binding *bindings, size_t count,
+	     struct asterism_diag *diag);
+
+/* Writes the wanted types after a run. 0 or -errno of the stream. */
+int desl_write(const struct desl_program *program, enum desl_format format, FILE *stream);
+
+/* Writes the program as SQL. -EINVAL after a message where there is no SQL for it. */
+int desl_write_sql(const struct desl_program *program, FILE *stream, struct asterism_diag *diag);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which types are worked out, in what order, and what is told of records that were left out. */
+
+#include "desl/run-priv.h"
+
+#include "base/alloc.h"
+#include "base/real.h"
+#include "base/text.h"
+#include "desl/check-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LIST_BYTES_MAX = 1 << 20 };
+
+static void append_record(const struct desl_making *making, const struct desl_type *of, uint32_t record,
+			  struct text_buffer *text)
+{
+	for (unsigned i = 0; i < of->field_count; i++) {
+		union desl_cell cell = of->table.cells[i][record];
+
+		text_append(text, i ? "," : "{");
+		text_json(text, of->fields[i].name.text);
+		text_append(text, ":");
+		if (desl_is_absent(of->fields[i].kind, cell))
+			text_append(text, "null");
+		else if (of->fields[i].kind == DESL_NUMBER)
+			text_printf(text, "%.17g", cell.number);
+		else
+			text_json(text, making->program->texts.texts[cell.text].bytes);
+	}
+	text_append(text, "}");
+}
+
+/* The records for which the relation holds, as a JSON array. */
+static int list_records(struct desl_making *making, const struct desl_expr *expr, const struct desl_at *of,
+			union desl_cell *cell)
+{
+	const struct desl_expr *relation = expr->operands;
+	unsigned source = relation->operands->source;
+	struct text_buffer text = { 0 };
+	uint32_t row[DESL_SOURCES_MAX], number = 0;
+	struct desl_at at = *of;
+	char *taken;
+	int result;
+
+	memcpy(row, of->row, making->type->source_count * sizeof *row);
+	at.row = row;
+	text_append(&text, "[");
+	for (uint32_t i = 0; i < making->inputs[source].count; i++) {
+		row[source] = i;
+		if (++making->looks > DESL_LOOKS_MAX || text.length > LIST_BYTES_MAX) {
+			text_fini(&text);
+			diag_add(making->diag, ASTERISM_ERROR, &expr->location, "narrow the relation",
+				 "the list is too long");
+			return -EINVAL;
+		}
+		if (!desl_holds(relation, &at))
+			continue;
+		text_append(&text, text.length > 1 ? "," : "");
+		append_record(making, making->type->sources[source].type, i, &text);
+	}
+	text_append(&text, "]");
+	result = text_take(&text, &taken);
+	if (!result)
+		result = desl_text_add(&making->program->texts, taken, strlen(taken), false, &number);
+	alloc_free(result ? NULL : taken);
+	cell->text = number;
+	return result;
+}
+
+int desl_add_record(struct desl_making *making, struct desl_at *at)
+{
+	struct desl_type *type = making->type;
+	union desl_cell own[DESL_FIELDS_MAX];
+	int result = 0;
+
+	at->own = own;
+	for (unsigned i = 0; i < type->field_count && !result; i++) {
+		unsigned column = type->order[i];
+		const struct desl_expr *filter = type->fields[column].filter;
+
+		if (filter->op == DESL_LIST_OF)
+			result = list_records(making, filter, at, &own[column]);
+		else
+			own[column] = desl_value(filter, at);
+	}
+	at->own = NULL;
+	if (result)
+		return result;
+	if (at->is_divided) {
+		type->divided++;
+		return 0;
+	}
+	result = desl_table_grow(&type->table);
+	for (unsigned i = 0; i < type->field_count && !result; i++)
+		type->table.cells[i][type->table.rows] = own[i];
+	type->table.rows += !result;
+	return result;
+}
+
+static int put_all(struct desl_making *making)
+{
+	unsigned width = making->type->source_count;
+	int result = 0;
+
+	for (size_t i = 0; i < making->count && !result; i++) {
+		struct desl_at at = { .making = making, .row = making->rows + i * width };
+
+		result = desl_add_record(making, &at);
+	}
+	return result;
+}
+
+static int make(struct desl_making *making)
+{
+	struct desl_type *type = making->type;
+	int result = desl_table_init(&type->table, type->field_count);
+
+	for (unsigned i = 0; i < type->source_count && !result; i++)
+		result = desl_select(making, i);
+	if (!result)
+		result = desl_join(making);
+	if (result)
+		return result;
+	if (type->self_field >= 0)
+		return desl_follow(making);
+	return type->is_grouped || type->aggregate_count ? desl_group(making) : put_all(making);
+}
+
+static int derive(struct desl_program *program, struct desl_type *type, struct asterism_diag *diag)
+{
+	struct desl_making *making = alloc_zero(1, sizeof *making);
+	int result = making ? 0 : -ENOMEM;
+
+	if (making) {
+		making->program = program;
+		making->type = type;
+		making->diag = diag;
+		result = make(making);
+		for (unsigned i = 0; i < type->source_count; i++) {
+			alloc_free(making->inputs[i].list);
+			alloc_free(making->inputs[i].sums);
+		}
+		alloc_free(making->rows);
+	}
+	alloc_free(making);
+	if (result == -E2BIG)
+		return diag_error(diag, &type->name.location, -EINVAL, "'%s' has more than %u records", type->name.text,
+				  DESL_ROWS_MAX);
+	if (!result && type->divided)
+		diag_add(diag, ASTERISM_WARNING, &type->name.location,
+			 "leave them out in the constraint: not(eq(x, 0))",
+			 type->divided == 1 ? "%zu record of '%s' is left out: division by zero"
+					    : "%zu records of '%s' are left out: division by zero",
+			 type->divided, type->name.text);
+	return result;
+}
+
+/* Marks what the wanted types are made from; types come after those that they are made from. */
+static void mark_needed(struct desl_program *program, bool *needed)
+{
+	bool changed = true;
+
+	while (changed) {
+		unsigned i = 0;
+
+		changed = false;
+		for (struct desl_type *type = program->types; type; type = type->next, i++) {
+			if (!needed[i] && !type->is_wanted)
+				continue;
+			needed[i] = true;
+			for (unsigned j = 0; j < type->source_count; j++) {
+				unsigned k = 0;
+
+				for (struct desl_type *of = program->types; of != type->sources[j].type; of = of->next)
+					k++;
+				changed = changed || !needed[k];
+				needed[k] = true;
+			}
+		}
+	}
+}
+
+static const char *file_of(const struct desl_type *type, const struct desl_binding *bindings, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(bindings[i].type, type->name.text) == 0)
+			return bindings[i].file;
+	}
+	return type->file.text;
+}
+
+static int check_bindings(const struct desl_program *program, const struct desl_binding *bindings, size_t count,
+			  struct asterism_diag *diag)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct desl_type *type = desl_find_type(program, bindings[i].type);
+		const char *names[256], *nearest;
+		char hint[300];
+		size_t known = 0;
+
+		if (type && type->is_input)
+			continue;
+		for (type = program->types; type && known < 256; type = type->next) {
+			if (type->is_input)
+				names[known++] = type->name.text;
+		}
+		nearest = diag_nearest(bindings[i].type, names, known);
+		snprintf(hint, sizeof hint, nearest ? "did you mean '%s'?" : "its inputs begin with '%s'",
+			 nearest ? nearest
+			 : known ? names[0]
+				 : "none");
+		diag_add(diag, ASTERISM_ERROR, NULL, hint, "the program has no input '%s'", bindings[i].type);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int desl_run(struct desl_program *program, const struct desl_binding *bindings, size_t count,
+	     struct asterism_diag *diag)
+{
+	bool *needed = alloc_zero(program->type_count + 1, sizeof *needed);
+	int result = needed ? check_bindings(program, bindings, count, diag) : -ENOMEM;
+	unsigned i = 0;
+
+	if (!result)
+		mark_needed(program, needed);
+	for (struct desl_type *type = program->types; type && !result; type = type->next, i++) {
+		if (!needed[i])
+			continue;
+		if (type->is_input)
+			result = desl_provide(program, type, file_of(type, bindings, count), diag);
+		else
+			result = derive(program, type, diag);
+	}
+	alloc_free(needed);
+	return result == -ENOMEM ? diag_no_memory(diag) : result;
+}
