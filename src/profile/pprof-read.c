@@ -23,6 +23,12 @@ struct piece {
 	const uint8_t *at, *end;
 };
 
+/* A string, and its number in the profile once somebody has asked: many may ask for a long one. */
+struct string {
+	struct piece bytes;
+	uint32_t number; /* 0: not known */
+};
+
 struct field {
 	unsigned number;
 	uint64_t value;     /* of a number */
@@ -45,7 +51,7 @@ struct table {
 struct pprof {
 	struct reading *reading;
 	struct profile *profile;
-	struct piece *strings;
+	struct string *strings;
 	struct table mappings, functions, locations;
 	uint64_t *frames; /* at first the file's numbers, then the profile's */
 	uint32_t *stack;
@@ -201,7 +207,7 @@ static int add_string(struct pprof *pprof, struct piece bytes)
 		return read_wrong(pprof->reading, NULL, "there are more than %d strings", ROWS_MAX);
 	if (alloc_grow(&pprof->strings, &pprof->string_capacity, pprof->string_count, sizeof *pprof->strings))
 		return diag_no_memory(pprof->reading->diag);
-	pprof->strings[pprof->string_count++] = bytes;
+	pprof->strings[pprof->string_count++] = (struct string){ .bytes = bytes };
 	return 0;
 }
 
@@ -237,10 +243,15 @@ static int read_tables(struct pprof *pprof)
 /* What may stand in a line of a profile; of a name of an event, in a word. */
 static int find_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_t *number)
 {
-	struct piece bytes = string < pprof->string_count ? pprof->strings[string] : (struct piece){ 0 };
+	struct piece bytes = string < pprof->string_count ? pprof->strings[string].bytes : (struct piece){ 0 };
 	char text[TEXT_BYTES];
 	size_t length = 0;
+	int result;
 
+	if (!is_word && string < pprof->string_count && pprof->strings[string].number) {
+		*number = pprof->strings[string].number;
+		return 0;
+	}
 	if ((size_t)(bytes.end - bytes.at) > sizeof text)
 		return wrong(pprof, bytes.at, "a name is longer than 64 KiB");
 	for (; bytes.at < bytes.end; bytes.at++) {
@@ -248,7 +259,10 @@ static int find_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_
 
 		text[length++] = is_bad ? (is_word ? '_' : '?') : (char)*bytes.at;
 	}
-	return read_failed(pprof->reading, profile_text(pprof->profile, text, length, number));
+	result = read_failed(pprof->reading, profile_text(pprof->profile, text, length, number));
+	if (!result && !is_word && string < pprof->string_count)
+		pprof->strings[string].number = *number;
+	return result;
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -274,7 +288,7 @@ static void sort(struct table *table)
 /* Costs are times a power of ten where the unit says so, as in what is exported. */
 static void read_unit(struct pprof *pprof, uint64_t unit, double *factor, double *divisor)
 {
-	struct piece bytes = unit < pprof->string_count ? pprof->strings[unit] : (struct piece){ 0 };
+	struct piece bytes = unit < pprof->string_count ? pprof->strings[unit].bytes : (struct piece){ 0 };
 	double power = 1;
 
 	*factor = *divisor = 1;

@@ -46,6 +46,7 @@ void profile_free(struct profile *profile)
 		return;
 	hash_table_fini(&profile->texts.numbers);
 	hash_table_fini(&profile->by_name);
+	hash_table_fini(&profile->by_identity);
 	hash_table_fini(&profile->by_pair);
 	alloc_free(profile->texts.texts);
 	alloc_free(profile->infos);
@@ -166,13 +167,39 @@ static int add_inclusive_row(struct profile *profile, size_t count)
 	return result;
 }
 
+/* The first function of the name, or HASH_NONE. */
+static uint32_t find_first(const struct profile *profile, uint32_t name)
+{
+	uint32_t number;
+
+	for (size_t step = 0; (number = hash_table_next(&profile->by_name, hash_name(name), &step)) != HASH_NONE;) {
+		if (profile->functions[number].name == name)
+			break;
+	}
+	return number;
+}
+
+/* Many objects may have a function of one name: none is passed on the way to another. */
+static void link_name(struct profile *profile, uint32_t function)
+{
+	uint32_t name = profile->functions[function].name, first = find_first(profile, name);
+
+	if (first == HASH_NONE) {
+		hash_table_add(&profile->by_name, hash_name(name), function);
+		first = function;
+	} else {
+		profile->functions[profile->functions[first].last].next = function;
+	}
+	profile->functions[first].last = function;
+}
+
 int profile_function(struct profile *profile, uint32_t name, uint32_t object, uint32_t *function)
 {
-	uint64_t hash = hash_name(name);
+	uint64_t hash = hash_pair(name, object);
 	uint32_t number;
 	int result;
 
-	for (size_t step = 0; (number = hash_table_next(&profile->by_name, hash, &step)) != HASH_NONE;) {
+	for (size_t step = 0; (number = hash_table_next(&profile->by_identity, hash, &step)) != HASH_NONE;) {
 		if (profile->functions[number].name == name && profile->functions[number].object == object) {
 			*function = number;
 			return 0;
@@ -185,25 +212,31 @@ int profile_function(struct profile *profile, uint32_t name, uint32_t object, ui
 		return result;
 	if (alloc_grow(&profile->functions, &profile->function_capacity, profile->function_count,
 		       sizeof *profile->functions) ||
-	    hash_table_reserve(&profile->by_name, NULL, profile->function_count + 1))
+	    hash_table_reserve(&profile->by_name, NULL, profile->function_count + 1) ||
+	    hash_table_reserve(&profile->by_identity, NULL, profile->function_count + 1))
 		return -ENOMEM;
 	*function = (uint32_t)profile->function_count++;
-	profile->functions[*function] = (struct profile_function){ .name = name, .object = object, .low = UINT64_MAX };
-	hash_table_add(&profile->by_name, hash, *function);
+	profile->functions[*function] =
+		(struct profile_function){ .name = name, .object = object, .low = UINT64_MAX, .next = HASH_NONE };
+	hash_table_add(&profile->by_identity, hash, *function);
+	link_name(profile, *function);
 	return 0;
 }
 
 uint32_t profile_find_name(const struct profile *profile, const char *name, size_t *step)
 {
 	size_t length = strlen(name);
-	uint32_t text = find_text(&profile->texts, name, length, hash_of_text(name, length)), number;
+	uint32_t number;
 
-	if (text == HASH_NONE)
-		return HASH_NONE;
-	while ((number = hash_table_next(&profile->by_name, hash_name(text), step)) != HASH_NONE) {
-		if (profile->functions[number].name == text)
-			break;
+	if (*step) {
+		number = profile->functions[*step - 1].next;
+	} else {
+		number = find_text(&profile->texts, name, length, hash_of_text(name, length));
+		if (number != HASH_NONE)
+			number = find_first(profile, number);
 	}
+	if (number != HASH_NONE)
+		*step = number + (size_t)1;
 	return number;
 }
 
@@ -256,15 +289,11 @@ int profile_context(struct profile *profile, uint32_t function, uint32_t callers
 /* The function called so that calls callee; where no function of that name does, one of that name. */
 static uint32_t find_caller(const struct profile *profile, uint32_t name, uint32_t callee)
 {
-	uint32_t number, first = HASH_NONE;
+	uint32_t first = find_first(profile, name);
 
-	for (size_t step = 0; (number = hash_table_next(&profile->by_name, hash_name(name), &step)) != HASH_NONE;) {
-		if (profile->functions[number].name != name)
-			continue;
+	for (uint32_t number = first; number != HASH_NONE; number = profile->functions[number].next) {
 		if (profile_find_edge(profile, number, callee) != HASH_NONE)
 			return number;
-		if (first == HASH_NONE)
-			first = number;
 	}
 	return first;
 }

@@ -31,6 +31,8 @@ enum profile_flag {
 
 struct profile_function {
 	uint32_t name, object, file;
+	uint32_t next;      /* of the same name; HASH_NONE after the last */
+	uint32_t last;      /* of the same name; known of the first */
 	uint32_t line;      /* 0: unknown */
 	uint64_t low, high; /* addresses seen, high included; low > high: none */
 	unsigned flags;
@@ -86,7 +88,7 @@ struct profile {
 	size_t inclusive_capacity, deviation_capacity;
 	double samples; /* 0: not known */
 	double missing; /* share of the first event's cost that its own sums have and it has not */
-	struct hash_table by_name, by_pair;
+	struct hash_table by_name /* the first of each name */, by_identity, by_pair;
 };
 
 struct profile *profile_new(void);

@@ -206,6 +206,28 @@ static void test_deep(void **state)
 	profile_free(profile);
 }
 
+/* As many objects have a function of one name: none is sought among all the others. */
+static void test_namesakes(void **state)
+{
+	enum { FUNCTIONS = 500000 };
+	char *text;
+	size_t length, step = 0, count = 0;
+	FILE *stream = open_memstream(&text, &length);
+	struct profile *profile;
+
+	(void)state;
+	fputs("function,object,samples\n", stream);
+	for (int i = 0; i < FUNCTIONS; i++)
+		fprintf(stream, "f,o%d,1\n", i);
+	fclose(stream);
+	profile = read_text(text);
+	free(text);
+	for (uint32_t function; (function = profile_find_name(profile, "f", &step)) != HASH_NONE; count++)
+		assert_int_equal(function, count);
+	assert_int_equal(count, FUNCTIONS);
+	profile_free(profile);
+}
+
 static uint64_t peak_mib(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -217,7 +239,8 @@ static uint64_t peak_mib(void)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_mutants), cmocka_unit_test(test_deep) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_mutants), cmocka_unit_test(test_deep),
+					    cmocka_unit_test(test_namesakes) };
 	const struct rlimit limit = { LIMIT_MIB << 20, LIMIT_MIB << 20 };
 
 	/* What asks for more than is allowed is to be seen here, and not by whom the kernel ends. */
