@@ -91,6 +91,7 @@ CASES = [
     Case("closed-descriptor", "descriptor", "used.sh", "reopened.sh"),
     Case("closed-descriptor", "descriptor", "child.sh", "right.sh"),
     Case("connection-retry-storm", "refused", "refused.sh", "answered.sh"),
+    Case("connection-retry-storm", "refused", "slowly.sh", "answered.sh"),
     Case("crash-loop", "fail", "segv.sh", "recovers.sh", share=0.2),
     Case("fork-bomb", "fork", "bomb.sh", "generations.sh", share=0.2, found=["fork_bomb"]),
     Case("fork-bomb", "fork", "flood.sh", "recursion.sh", share=0.2, found=["fork_flood"]),

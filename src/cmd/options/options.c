@@ -57,8 +57,24 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			   "colour messages: auto (on terminals, unless NO_COLOR is set), always or never" },
 	[OPTION_COPY] = { "copy", 0, CLI_FLAG,
 			  .help = "promise that elements are copied in time; they are evaluated when there is time" },
+	[OPTION_CACHE] = { "cache", 0, CLI_FLAG,
+			   .help = "simulate the processor's caches, too: does what misses cost depend on the "
+				   "caller?" },
+	[OPTION_CONTEXTS] = { "contexts", 0, CLI_NUMBER, "NUMBER", NULL,
+			      "simulate so many callers of callers apart, for --by contexts (30 does for most)" },
 	[OPTION_COST] = { "event", 'e', CLI_TEXT, "EVENT", NULL,
-			  "which costs of a profile are shown, such as cycles (default: its first)" },
+			  "what is sampled, such as task-clock or page-faults (default: cycles where the processor "
+			  "counts them for us, else task-clock); of a profile, which costs are shown (default: its "
+			  "first)" },
+	[OPTION_COUNT_EVENTS] = { "count", 'c', CLI_NUMBER, "NUMBER", NULL,
+				  "a sample every so many events, or nanoseconds of a clock, instead of so often a "
+				  "second" },
+	[OPTION_FREQUENCY] = { "frequency", 'F', CLI_NUMBER, "NUMBER", NULL,
+			       "samples per second of each thread (default: 997)" },
+	[OPTION_JITTER] = { "jitter", 0, CLI_FLAG,
+			    .help = "vary the time between samples by a quarter, so that no loop is in step with it" },
+	[OPTION_TWICE] = { "twice", 0, CLI_FLAG,
+			   .help = "simulate twice: does the command do the same work each time?" },
 	[OPTION_DEADLINE] = { "deadline", 0, CLI_TIME, "TIME", NULL,
 			      "in each period, when evaluations have to be done (default: its end)" },
 	[OPTION_HOLD] = { "hold", 0, CLI_TIME, "TIME", NULL,

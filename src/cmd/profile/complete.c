@@ -120,31 +120,28 @@ static int write_result(const struct cli_arguments *arguments, const struct prof
 	return stream ? profile_close(arguments, stream, profile_write(stream, completed)) : STATUS_USAGE;
 }
 
-static int complete(const struct cli_arguments *arguments, const struct profile *sampled,
-		    const struct profile *simulated)
+int profile_join(const struct cli_arguments *arguments, const struct profile *sampled, const struct profile *simulated,
+		 struct profile **completed)
 {
 	const struct profile_completion completion = {
 		.by = (enum profile_by)arguments->options[OPTION_BY].number,
 		.collapse = cli_has(arguments, OPTION_COLLAPSE),
 	};
 	struct asterism_diag *diag = asterism_diag_new();
-	struct profile *completed;
-	int result = profile_complete(sampled, simulated, &completion, diag, &completed), status;
+	int result = profile_complete(sampled, simulated, &completion, diag, completed);
 
 	cli_print(diag);
 	asterism_diag_free(diag);
 	if (result)
 		return STATUS_USAGE;
 	compare_runs(sampled, simulated);
-	profile_warn(completed);
-	status = write_result(arguments, completed);
-	profile_free(completed);
-	return status;
+	profile_warn(*completed);
+	return STATUS_FINE;
 }
 
 int profile_complete_run(const struct cli_arguments *arguments, const char **operands)
 {
-	struct profile *sampled = NULL, *simulated = NULL;
+	struct profile *sampled = NULL, *simulated = NULL, *completed = NULL;
 	int first, second = STATUS_FINE, status = STATUS_USAGE;
 
 	if (cli_has(arguments, OPTION_COLLAPSE) && arguments->options[OPTION_BY].number == PROFILE_BY_CONTEXTS) {
@@ -155,7 +152,10 @@ int profile_complete_run(const struct cli_arguments *arguments, const char **ope
 	if (!first || first == STATUS_LOST)
 		second = profile_load(operands[1], &simulated);
 	if (sampled && simulated)
-		status = complete(arguments, sampled, simulated);
+		status = profile_join(arguments, sampled, simulated, &completed);
+	if (completed)
+		status = write_result(arguments, completed);
+	profile_free(completed);
 	profile_free(sampled);
 	profile_free(simulated);
 	return status ? status : first ? first : second;

@@ -16,7 +16,7 @@ struct diag_source;
 typedef int profile_operation(const struct cli_arguments *arguments, const char **operands);
 
 profile_operation profile_complete_run, profile_report_run, profile_callers_run, profile_diff_run, profile_check_run,
-	profile_export_run, profile_import_run;
+	profile_export_run, profile_import_run, profile_record_run, profile_run_run, profile_simulate_run;
 
 /* Reads a profile. STATUS_LOST: it is not whole, and *profile is there. */
 int profile_load(const char *file, struct profile **profile);
@@ -26,6 +26,19 @@ int profile_load_of_program(const char *file, const char *program, struct profil
 
 /* As profile_load; a simulation gets inclusive costs. */
 int profile_load_completed(const char *file, struct profile **profile);
+
+/* Whether valgrind can be run; a message if not. */
+int profile_check_valgrind(void);
+
+/* Simulates the launched command. STATUS_LOST: it is not whole, and *simulated is there. */
+int profile_simulate(const struct cli_arguments *arguments, struct profile **simulated);
+
+/* Completes as options say, with the warnings that are due. */
+int profile_join(const struct cli_arguments *arguments, const struct profile *sampled, const struct profile *simulated,
+		 struct profile **completed);
+
+/* Functions by their cost, with what is known of the profile as a whole. */
+int profile_report(const struct cli_arguments *arguments, const struct profile *profile);
 
 /* Opens and reads the text of a file, - being standard input. Free source->text. */
 int profile_load_text(const char *file, struct diag_source *source);

@@ -10,6 +10,9 @@
 #include <string.h>
 
 enum {
+	RUN,
+	RECORD,
+	SIMULATE,
 	COMPLETE,
 	REPORT,
 	CALLERS,
@@ -20,10 +23,17 @@ enum {
 	OPERATIONS,
 	WORD_BYTES = 24,
 	OPERANDS_MAX = 3,
-	OPTIONS_MAX = 6
+	OPTIONS_MAX = 15
 };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
+	[RUN] = { "run -- COMMAND",
+		  { "sample the command, run it again in a simulation, complete the one by the other, and report" } },
+	[RECORD] = { "record -o SAMPLES -- COMMAND", { "sample the command and what it begins, without stacks" } },
+	[SIMULATE] = { "simulate -o SIMULATION -- COMMAND",
+		       { "run the command in valgrind's callgrind, some 50 times slower: which function calls which, "
+			 "at "
+			 "what cost" } },
 	[COMPLETE] = { "complete SAMPLES SIMULATION",
 		       { "give samples the calls of a simulation: costs of functions with all that they call" } },
 	[REPORT] = { "report PROFILE", { "show what functions cost, and how far that is known" } },
@@ -44,8 +54,23 @@ static const struct {
 	profile_operation *run;
 	size_t operands;
 	unsigned options[OPTIONS_MAX]; /* ended by 0 */
-	size_t more;                   /* operands that may follow */
+	bool launches;
+	size_t more; /* operands that may follow */
 } operations[OPERATIONS] = {
+	[RUN] = { profile_run_run,
+		  0,
+		  { OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST, OPTION_COUNT_EVENTS,
+		    OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER, OPTION_MODE, OPTION_OUTPUT, OPTION_TWICE,
+		    OPTION_VERBOSE },
+		  .launches = true },
+	[RECORD] = { profile_record_run,
+		     0,
+		     { OPTION_COST, OPTION_COUNT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER, OPTION_MODE, OPTION_OUTPUT },
+		     .launches = true },
+	[SIMULATE] = { profile_simulate_run,
+		       0,
+		       { OPTION_CACHE, OPTION_CONTEXTS, OPTION_MODE, OPTION_OUTPUT, OPTION_TWICE },
+		       .launches = true },
 	[COMPLETE] = { profile_complete_run, 2, { OPTION_BY, OPTION_COLLAPSE, OPTION_MODE, OPTION_OUTPUT } },
 	[REPORT] = { profile_report_run, 1, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[CALLERS] = { profile_callers_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS } },
@@ -87,9 +112,15 @@ static int run(const struct cli_arguments *arguments)
 		if (strcmp(names[i], typed) != 0)
 			continue;
 		if (arguments->operand_count > operations[i].operands &&
-		    arguments->operand_count <= operations[i].operands + operations[i].more + 1)
+		    arguments->operand_count <= operations[i].operands + operations[i].more + 1 &&
+		    operations[i].launches == !!arguments->launched)
 			return check_options(arguments, i) ? STATUS_USAGE
 							   : operations[i].run(arguments, arguments->operands + 1);
+		if (operations[i].launches) {
+			cli_error("'asterism profile %s' takes a command behind '--'", typed);
+			cli_hint("asterism profile %s", rows[i].term);
+			return STATUS_USAGE;
+		}
 		cli_error("'asterism profile %s' takes %zu operand%s", typed, operations[i].operands,
 			  operations[i].operands == 1 ? "" : "s");
 		cli_hint("asterism profile %s", rows[i].term);
@@ -105,6 +136,8 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
+	{ "asterism profile run -- ./program", "Shows what its functions cost with all that they call." },
+	{ "asterism profile record -F 2000 -o samples -- ./program", "Samples it 2,000 times a second." },
 	{ "asterism profile complete samples.csv callgrind.out.123 -o completed",
 	  "Shares sampled costs among callers as the simulation does." },
 	{ "asterism profile report completed", "Shows what functions cost with all that they call." },
@@ -120,7 +153,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_profile = {
 	.name = "profile",
 	.summary = "complete a flat profile with the calls of a simulated run",
-	.operands = "OPERATION OPERAND...",
+	.operands = "OPERATION [OPERAND...] [-- COMMAND [ARGUMENT...]]",
 	.operands_min = 1,
 	.operands_max = OPERANDS_MAX,
 	.description =
@@ -137,8 +170,10 @@ const struct cli_command cmd_profile = {
 		"shown apart from it.\n\n"
 		"A file that is not whole is read as far as it goes, with status 3.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
-	.options = { OPTION_BY, OPTION_COLLAPSE, OPTION_COST, OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_MODE,
-		     OPTION_OUTPUT, OPTION_VERBOSE },
+	.options = { OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST, OPTION_COUNT_EVENTS,
+		     OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER, OPTION_MODE, OPTION_OUTPUT,
+		     OPTION_TWICE, OPTION_VERBOSE },
 	.examples = examples,
+	.launches = true,
 	.run = run,
 };

@@ -224,7 +224,7 @@ static void put_json(const struct profile *profile, unsigned event, const struct
 	json_text_put(report);
 }
 
-static int report(const struct cli_arguments *arguments, const struct profile *profile)
+int profile_report(const struct cli_arguments *arguments, const struct profile *profile)
 {
 	int event = profile_chosen_event(arguments, profile);
 	size_t count, shown;
@@ -254,7 +254,7 @@ int profile_report_run(const struct cli_arguments *arguments, const char **opera
 	int status = profile_load_completed(operands[0], &profile), failed = STATUS_USAGE;
 
 	if (profile && (!status || status == STATUS_LOST))
-		failed = report(arguments, profile);
+		failed = profile_report(arguments, profile);
 	if (!failed && profile_get_info(profile, "method"))
 		profile_warn(profile);
 	profile_free(profile);

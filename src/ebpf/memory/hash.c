@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides in which bucket a key belongs: multiplicative hashing (Knuth), whose upper bits spread well even for numbers
- * given out in a row, as thread ids are. An event's key and a run's must hash alike although the fields of one may be
- * wider than the slots of the other: numbers are extended to 64 bits, texts hashed up to the first word that is zero.
+ * given out in a row, as thread ids are. What it multiplies by is drawn for each session, as observed processes choose
+ * keys: those that all belong in one bucket would have to be walked through at each event. An event's key and a run's
+ * must hash alike although the fields of one may be wider than the slots of the other: numbers are extended to 64 bits,
+ * texts hashed up to the first word that is zero.
  */
 
 #include "ebpf/memory/emit.h"
 
+#include <sys/random.h>
+
 static const uint64_t MULTIPLIER = 0x9e3779b97f4a7c15;
 
-enum { MIX_SHIFT = 29 };
+enum { MIX_SHIFT = 29, DRAWN_BITS = 40 };
+
+/* Odd, and the golden ratio still in its upper bits, which spread what is given out in a row. */
+uint64_t memory_draw_multiplier(void)
+{
+	uint64_t drawn;
+
+	if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) < 0)
+		return MULTIPLIER;
+	return (MULTIPLIER ^ drawn >> (64 - DRAWN_BITS)) | 1;
+}
 
 /* Where a piece of a key is. */
 struct piece {
@@ -103,7 +117,7 @@ static void hash_pieces(struct emit *emit, uint32_t group, const struct piece *p
 		ebpf_mov_imm(as, R1, emit->plan->bucket_bits ? hash >> (64 - emit->plan->bucket_bits) : 0);
 		return;
 	}
-	ebpf_mov_imm(as, R2, MULTIPLIER);
+	ebpf_mov_imm(as, R2, emit->context->memory->multiplier);
 	if (is_one_number(pieces, count)) { /* the commonest key, in the fewest instructions */
 		ebpf_load(as, ebpf_width(pieces[0].bytes), R1, pieces[0].base, pieces[0].off);
 		if (group)
@@ -128,7 +142,7 @@ static void hash_stripe(struct emit *emit, const struct piece *pieces, uint32_t 
 	ebpf_mov_imm(as, R1, 0);
 	if (!emit->plan->stripe_slots || outer == 0)
 		return;
-	ebpf_mov_imm(as, R2, MULTIPLIER);
+	ebpf_mov_imm(as, R2, emit->context->memory->multiplier);
 	for (uint32_t i = 0; i < count; i++)
 		if (emit->plan->stripe_slots >> i & 1)
 			hash_piece(as, &pieces[i]);
@@ -151,7 +165,7 @@ static void hash_key(struct emit *emit, uint32_t group, const struct piece *piec
 		return;
 	ebpf_mov(as, R3, R1);
 	ebpf_mov_imm(as, R1, 1);
-	ebpf_mov_imm(as, R2, MULTIPLIER);
+	ebpf_mov_imm(as, R2, emit->context->memory->multiplier);
 	for (uint32_t i = 0; i < count; i++)
 		hash_piece(as, &pieces[i]);
 	ebpf_alu(as, BPF_MUL, R1, R2);

@@ -174,6 +174,7 @@ int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_by
 
 	memory->plan = plan;
 	memory->ring_fd = -1;
+	memory->multiplier = memory_draw_multiplier();
 	cpus = ebpf_possible_cpus(diag);
 	if (cpus < 0)
 		return cpus;

@@ -88,13 +88,16 @@ struct memory {
 	uint32_t tally_stride, *tally_offsets;
 	struct memory_region seen; /* events per type of the program, for every CPU seen_stride bytes */
 	uint32_t seen_stride;
-	uint64_t sums_seed; /* of the hashes of keys: observed processes choose them */
+	uint64_t multiplier; /* of the hashes of keys of runs: memory/hash.c */
+	uint64_t sums_seed;  /* of the hashes of keys: observed processes choose them */
 };
 
 /* Settles where everything is, then makes the maps that hold it, and the ring. memory is zeroed before. Returns 0 or an
  * -errno with a message; memory_fini in any case. */
 int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_bytes, struct asterism_diag *diag);
 void memory_fini(struct memory *memory);
+
+uint64_t memory_draw_multiplier(void);
 
 /* Room for the raised events of one program: the descriptor of its map, which memory keeps, or -errno. */
 int memory_make_queue(struct memory *memory, uint64_t bytes);

@@ -349,6 +349,24 @@ await_waiting() {
 	[ "$(asked 'u["small.rule"]["rules"][0]["replaced"]')" = 8 ]
 }
 
+@test "a rule that io_uring goes round is named in the log, the output and the metrics" {
+	local plant=$build/tests/kernel/plant-io-uring
+	[ "$("$plant" probe)" = ok ] || skip "io_uring is refused here: $("$plant" probe)"
+	echo 'RULE opens PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "/nowhere/*" }' >rules/opens.rule
+	mkfifo go
+	sh -c 'read -r _; exec "$0" ring file 3' "$plant" <>go 3>&- 6<&- 7>&- &
+	local ring=$! port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	start --pid "$ring" --metrics 127.0.0.1:$port
+	echo >go
+	wait "$ring"
+	await '"notice":"bypass"' out
+	[ "$(grep notice out)" = '{"notice":"bypass","unit":"opens.rule","rule":"opens","calls_32bit":0,"io_uring":3}' ]
+	[ "$(grep -c 'opens.rule: rule opens did not see 0 system calls of 32-bit code and 3 operations of io_uring' log)" = 1 ]
+	[ "$(asked 'u["opens.rule"]["rules"][0]["io_uring"]')" = 3 ]
+	run python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "http://127.0.0.1:$port/metrics"
+	[[ $output == *'asterism_io_uring_total{unit="opens.rule",rule="opens"} 3'* ]]
+}
+
 @test "a rule that floods is limited and counted; others are not kept waiting" {
 	printf 'RULE flood PATTERN { [sys_enter:a] }\n' >rules/flood.rule
 	cp two.rule rules/

@@ -122,6 +122,24 @@ static int crowd(char **args)
 	return calls(args + 1);
 }
 
+/* crowds COUNT ARGS: likewise, but so many children receive once each, and end. */
+static int crowds(char **args)
+{
+	int status;
+
+	hear();
+	for (long i = atol(args[0]); i > 0; i--) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			hear();
+			_exit(0);
+		}
+		check(waitpid(child, &status, 0) != child || status, "child");
+	}
+	return calls(args + 1);
+}
+
 /* exec ARGS: hears, and then is another program. */
 static int execs(char **args)
 {
@@ -321,7 +339,7 @@ static const struct {
 	{ "forever", forever, 1 }, { "compat", compat, 0 },
 	{ "x32", x32, 0 },         { "edges", edges, 1 },
 	{ "stall", stall, 0 },     { "compat_open", compat_open, 2 },
-	{ "crowd", crowd, 1 },
+	{ "crowd", crowd, 1 },     { "crowds", crowds, 1 },
 };
 
 int main(int argc, char **argv)

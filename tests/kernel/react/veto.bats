@@ -81,10 +81,17 @@ page_rule() {
 	[ "$output" = $'ok\nEACCES\nok\nEACCES' ]
 	[ "$(stats rules.secret_after_network.runs_live_max)" -le 3 ]
 	# One run a process that stays: each attempt is refused, once.
-	sed -e 's/^LATEST/POOL 16384 PER KEY 1/' -e 's/^RULE .*/& SKIPTILLANY/' page.rule >stays.rule
+	sed -e 's/^LATEST \(POOL .*\)/\1 PER KEY 1/' -e 's/^RULE .*/& SKIPTILLANY/' page.rule >stays.rule
 	held stays.rule "$plant" crowd 17000 "$PWD/public" "$PWD/secret" "$PWD/secret" hear "$PWD/secret"
 	[ "$output" = $'ok\nEACCES\nEACCES\nEACCES' ]
 	[ "$(stats rules.secret_after_network.matches)" = 3 ]
+}
+
+@test "docs: however many processes have received and ended, the rule of veto.md refuses the one that received before" {
+	page_rule
+	held page.rule "$plant" crowds 17000 "$PWD/public" "$PWD/secret" "$PWD/secret" hear "$PWD/secret"
+	[ "$output" = $'ok\nEACCES\nok\nEACCES' ]
+	[ "$(stats rules.secret_after_network.replaced)" = 0 ]
 }
 
 @test "threads, forks and programs that are executed are held, too" {

@@ -238,6 +238,22 @@ is_statistics() {
 	[ -z "$(find /sys/fs/bpf -mindepth 1 -name '*asterism*' 2>/dev/null)" ]
 }
 
+@test "in which bucket a key belongs is another matter in each session: nobody can choose keys that share one" {
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	cat >keyed.rule <<-'END'
+		MACHINE keyed KEY { k }
+		STATE Fresh { ON sys_enter_lseek BY { offset } -> Seen }
+		STATE Seen { ON sys_enter_lseek BY { offset } -> Seen }
+	END
+	for i in 1 2; do
+		"$ASTERISM" run -q -o out keyed.rule -- sh -c 'for id in $(sed -n "s/^prog_id://p" /proc/$PPID/fdinfo/* | sort -u); do
+			bpftool prog dump xlated id $id; done' >code
+		grep -oE 'r2 = 0x9e3779[0-9a-f]{10}' code | sort -u >factor$i
+		[ "$(wc -l <factor$i)" = 1 ]
+	done
+	run ! cmp factor1 factor2
+}
+
 @test "asterism never observes itself" {
 	sleep 30 3>&- &
 	cat >own.py <<-'END'

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism profile record`, `run`: a command is sampled; `run` simulates it, too, and joins the two. */
+
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+#include "profile/sample/sample.h"
+#include "profile/write.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { FREQUENCY = 997, FREQUENCY_MAX = 100000, SAMPLES_FEW = 1000 };
+
+/* Shares of what is told without being asked for. */
+#define KERNEL_MUCH    0.1
+#define ELSEWHERE_MUCH 0.01
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	stop = number;
+}
+
+/* Whoever wants us to end has what was sampled written. The command keeps its own ways with signals. */
+static void catch_signals(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static void tell(const struct sample_outcome *outcome)
+{
+	if (outcome->lost) {
+		cli_warning("%llu samples or records of what was mapped were lost: the profile is not whole",
+			    (unsigned long long)outcome->lost);
+		cli_hint("sample less often (-F, -c), or give asterism a processor to run on");
+	}
+	if (outcome->kernel > KERNEL_MUCH) {
+		cli_note("%.0f %% of the time was in the kernel, and is not in the profile", 100 * outcome->kernel);
+		cli_hint("'asterism run @top-syscalls -- COMMAND' says which system calls take it");
+	}
+	if ((double)outcome->elsewhere > ELSEWHERE_MUCH * (double)outcome->samples)
+		cli_warning("%llu of %llu samples were in memory that no file is mapped to, such as code that was "
+			    "made at run time: they are called [unknown]",
+			    (unsigned long long)outcome->elsewhere, (unsigned long long)outcome->samples);
+}
+
+static int fail_status(int error)
+{
+	return error == -EINVAL || error == -ENOMEM || error == -EAGAIN ? STATUS_USAGE : STATUS_KERNEL;
+}
+
+/* *sampled is there unless it returns STATUS_USAGE or STATUS_KERNEL and *has_failed. */
+static int sample(const struct cli_arguments *arguments, struct profile **sampled, int *command_status)
+{
+	struct sample_options options = {
+		.command = arguments->launched,
+		.event = arguments->options[OPTION_COST].text,
+		.period = arguments->options[OPTION_COUNT_EVENTS].number,
+		.frequency = arguments->options[OPTION_FREQUENCY].number,
+		.has_jitter = cli_has(arguments, OPTION_JITTER),
+	};
+	struct asterism_diag *diag;
+	struct sample_outcome outcome;
+	int result;
+
+	if (!options.frequency)
+		options.frequency = FREQUENCY;
+	if (options.frequency > FREQUENCY_MAX) {
+		cli_error("-F takes up to %d samples per second", FREQUENCY_MAX);
+		return STATUS_USAGE;
+	}
+	diag = asterism_diag_new();
+	options.stop = &stop;
+	catch_signals();
+	result = diag ? sample_command(&options, diag, sampled, &outcome) : -ENOMEM;
+	cli_print(diag);
+	asterism_diag_free(diag);
+	if (result)
+		return fail_status(result);
+	tell(&outcome);
+	*command_status = outcome.status;
+	return outcome.lost ? STATUS_LOST : STATUS_FINE;
+}
+
+int profile_record_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *sampled = NULL;
+	int command = STATUS_FINE, status, written;
+	FILE *stream;
+
+	(void)operands;
+	if (!arguments->options[OPTION_OUTPUT].text) {
+		cli_error("-o says where the profile goes, as standard output is the command's");
+		cli_hint("asterism profile record -o samples -- COMMAND");
+		return STATUS_USAGE;
+	}
+	/* What cannot be written is found out before the command runs. */
+	stream = profile_open(arguments);
+	if (!stream)
+		return STATUS_USAGE;
+	status = sample(arguments, &sampled, &command);
+	written = profile_close(arguments, stream, sampled ? profile_write(stream, sampled) : 0);
+	if (sampled && sampled->samples < SAMPLES_FEW) {
+		cli_warning("there are only %.0f samples: with less than %d the errors are large", sampled->samples,
+			    SAMPLES_FEW);
+		cli_hint("let it run longer, or sample more often (-F)");
+	}
+	profile_free(sampled);
+	return written ? written : status ? status : command;
+}
+
+/* -o keeps what was completed. */
+static int show(const struct cli_arguments *arguments, const struct profile *sampled, const struct profile *simulated)
+{
+	struct profile *completed = NULL;
+	int status = profile_join(arguments, sampled, simulated, &completed);
+	FILE *stream;
+
+	if (!status)
+		status = profile_report(arguments, completed);
+	if (!status && arguments->options[OPTION_OUTPUT].text) {
+		stream = profile_open(arguments);
+		status = stream ? profile_close(arguments, stream, profile_write(stream, completed)) : STATUS_USAGE;
+	}
+	profile_free(completed);
+	return status;
+}
+
+int profile_run_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *sampled = NULL, *simulated = NULL;
+	int command = STATUS_FINE, status, status_simulated = STATUS_FINE, failed = STATUS_USAGE;
+
+	(void)operands;
+	if (profile_check_valgrind())
+		return STATUS_USAGE;
+	status = sample(arguments, &sampled, &command);
+	if (sampled && command)
+		cli_warning("the sampled run ended with status %d", command);
+	if (sampled)
+		status_simulated = profile_simulate(arguments, &simulated);
+	if (sampled && simulated)
+		failed = show(arguments, sampled, simulated);
+	else if (status && !sampled)
+		failed = status;
+	profile_free(sampled);
+	profile_free(simulated);
+	return failed ? failed : status ? status : status_simulated;
+}

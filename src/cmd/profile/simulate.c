@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism profile simulate`: valgrind's callgrind runs a command, and what it left is judged. */
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/text.h"
+#include "cli/print.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/profile/profile-priv.h"
+#include "profile/compare.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOT_RUN = 127, PATH_BYTES = 512, COPY_BYTES = 1 << 16, FIXED_ARGUMENTS = 12 };
+
+/* From this share of costs on two runs of the same command are not the same work. */
+#define APART_MUCH 0.001
+
+/* Where a simulation is written: a folder of its own, as every process of the run writes a file. */
+struct place {
+	char folder[PATH_BYTES];
+	char file[2 * PATH_BYTES];
+	size_t others; /* files of other processes */
+};
+
+int profile_check_valgrind(void)
+{
+	const char *path = getenv("PATH"), *at = path ? path : "/usr/bin:/bin";
+	char file[PATH_BYTES];
+
+	for (; *at; at += strcspn(at, ":"), at += *at == ':') {
+		snprintf(file, sizeof file, "%.*s/valgrind", (int)strcspn(at, ":"), at);
+		if (access(file, X_OK) == 0)
+			return STATUS_FINE;
+	}
+	cli_error("valgrind is not installed: its callgrind simulates the command");
+	cli_hint("apt install valgrind");
+	return STATUS_USAGE;
+}
+
+static int make_folder(struct place *place)
+{
+	const char *below = getenv("TMPDIR");
+
+	*place = (struct place){ 0 };
+	snprintf(place->folder, sizeof place->folder, "%s/asterism-simulation-XXXXXX",
+		 below && *below ? below : "/tmp");
+	if (mkdtemp(place->folder))
+		return STATUS_FINE;
+	cli_error("%s cannot be made: %s", place->folder, strerror(errno));
+	place->folder[0] = 0;
+	return STATUS_USAGE;
+}
+
+static void remove_folder(const struct place *place)
+{
+	DIR *folder = *place->folder ? opendir(place->folder) : NULL;
+	struct dirent *row;
+
+	while (folder && (row = readdir(folder)))
+		unlinkat(dirfd(folder), row->d_name, 0);
+	if (folder) {
+		closedir(folder);
+		rmdir(place->folder);
+	}
+}
+
+__attribute__((noreturn)) static void be_valgrind(const struct cli_arguments *arguments, const char *folder)
+{
+	char out[2 * PATH_BYTES], contexts[64];
+	char **command = arguments->launched, **list;
+	size_t length = 0, count = 0;
+
+	while (command[length])
+		length++;
+	list = alloc_zero(length + FIXED_ARGUMENTS, sizeof *list);
+	if (!list)
+		_exit(NOT_RUN);
+	snprintf(out, sizeof out, "--callgrind-out-file=%s/%%p", folder);
+	snprintf(contexts, sizeof contexts, "--separate-callers=%llu",
+		 (unsigned long long)arguments->options[OPTION_CONTEXTS].number);
+	list[count++] = "valgrind";
+	list[count++] = "-q";
+	list[count++] = "--tool=callgrind";
+	list[count++] = "--dump-instr=yes";
+	list[count++] = "--demangle=no";
+	list[count++] = out;
+	if (cli_has(arguments, OPTION_CACHE))
+		list[count++] = "--cache-sim=yes";
+	if (cli_has(arguments, OPTION_CONTEXTS))
+		list[count++] = contexts;
+	list[count++] = "--";
+	memcpy(list + count, command, length * sizeof *list);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	execvp("valgrind", list);
+	_exit(NOT_RUN);
+}
+
+/* Runs it to its end; *pid is whose file counts. */
+static int run_valgrind(const struct cli_arguments *arguments, const char *folder, pid_t *pid, int *status)
+{
+	struct sigaction ignored = { .sa_handler = SIG_IGN }, before;
+
+	*pid = fork();
+	if (*pid == 0)
+		be_valgrind(arguments, folder);
+	if (*pid < 0) {
+		cli_error("no process could be made for valgrind: %s", strerror(errno));
+		return STATUS_USAGE;
+	}
+	/* At a terminal Ctrl-C ends the command; what it cost until then is a profile. */
+	sigaction(SIGINT, &ignored, &before);
+	while (waitpid(*pid, status, 0) < 0 && errno == EINTR)
+		;
+	sigaction(SIGINT, &before, NULL);
+	if (WIFEXITED(*status) && WEXITSTATUS(*status) == NOT_RUN) {
+		cli_error("valgrind could not run '%s'", arguments->launched[0]);
+		return STATUS_USAGE;
+	}
+	return STATUS_FINE;
+}
+
+static void find_file(struct place *place, pid_t pid)
+{
+	DIR *folder = opendir(place->folder);
+	struct dirent *row;
+	char name[32];
+
+	snprintf(name, sizeof name, "%d", (int)pid);
+	while (folder && (row = readdir(folder))) {
+		if (strcmp(row->d_name, name) == 0)
+			snprintf(place->file, sizeof place->file, "%s/%s", place->folder, name);
+		else
+			place->others += row->d_name[0] != '.';
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static int judge(const struct cli_arguments *arguments, const struct place *place, int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL) {
+		cli_error("the simulation ended at an instruction that valgrind does not know");
+		cli_hint("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL has libraries choose others; a newer "
+			 "valgrind "
+			 "knows more");
+		return STATUS_USAGE;
+	}
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP) {
+		cli_error("the simulation ended at a breakpoint: a probe of another program in it or in a library");
+		cli_hint("try again when no probes of functions are attached (asterism, bpftrace, perf probe)");
+		return STATUS_USAGE;
+	}
+	if (!*place->file) {
+		cli_error("'%s' left no simulation: it has run another program in its place, or was ended",
+			  arguments->launched[0]);
+		cli_hint("name the program that does the work, not a shell or a script that starts it");
+		return STATUS_USAGE;
+	}
+	if (WIFSIGNALED(status))
+		cli_warning("the simulated run was ended by signal %d (%s)", WTERMSIG(status),
+			    strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		cli_warning("the simulated run ended with status %d", WEXITSTATUS(status));
+	if (place->others) {
+		cli_warning("the simulated run has forked: %zu of its processes are not in the simulation",
+			    place->others);
+		cli_hint("let it work in one process: one worker, -j 1");
+	}
+	return STATUS_FINE;
+}
+
+/* The file is place's, to be removed with it. */
+static int simulate(const struct cli_arguments *arguments, struct place *place)
+{
+	int status = 0, failed = make_folder(place);
+	pid_t pid;
+
+	if (!failed)
+		failed = run_valgrind(arguments, place->folder, &pid, &status);
+	if (failed)
+		return failed;
+	find_file(place, pid);
+	return judge(arguments, place, status);
+}
+
+/* Whether the same command does the same work twice. */
+static int compare_runs(const struct profile *first, const struct profile *second)
+{
+	struct profile_comparison comparison;
+	double apart = 0;
+
+	if (profile_compare(first, 0, second, 0, &comparison)) {
+		cli_error("out of memory");
+		return STATUS_USAGE;
+	}
+	for (size_t i = 0; i < comparison.count; i++) {
+		double difference = comparison.pairs[i].cost_a - comparison.pairs[i].cost_b;
+
+		apart += difference > 0 ? difference : -difference;
+	}
+	apart = comparison.total > 0 ? apart / 2 / comparison.total : 0;
+	alloc_free(comparison.pairs);
+	if (apart > APART_MUCH) {
+		cli_warning(
+			"two simulated runs differ by %.1f %% of their costs: the command does not do the same work "
+			"each time",
+			100 * apart);
+		cli_hint("give it the same input, seed and number of threads");
+	} else {
+		cli_note("two simulated runs differ by %.3f %% of their costs", 100 * apart);
+	}
+	return STATUS_FINE;
+}
+
+static int simulate_again(const struct cli_arguments *arguments, const struct profile *first)
+{
+	struct profile *second = NULL;
+	struct place place;
+	int status = simulate(arguments, &place);
+
+	if (!status)
+		status = profile_load(place.file, &second);
+	if (second && (!status || status == STATUS_LOST))
+		status = compare_runs(first, second);
+	profile_free(second);
+	remove_folder(&place);
+	return status;
+}
+
+int profile_simulate(const struct cli_arguments *arguments, struct profile **simulated)
+{
+	struct place place;
+	int status = simulate(arguments, &place);
+
+	if (!status)
+		status = profile_load(place.file, simulated);
+	remove_folder(&place);
+	if (*simulated && cli_has(arguments, OPTION_TWICE)) {
+		int again = simulate_again(arguments, *simulated);
+
+		status = again ? again : status;
+	}
+	return status;
+}
+
+static int copy_file(const char *file, FILE *stream)
+{
+	char bytes[COPY_BYTES];
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	ssize_t got = 0;
+
+	if (fd < 0)
+		return -errno;
+	errno = 0;
+	while ((got = read(fd, bytes, sizeof bytes)) > 0 && fwrite(bytes, 1, (size_t)got, stream) == (size_t)got)
+		;
+	close(fd);
+	return got < 0 || ferror(stream) ? -(errno ? errno : EIO) : 0;
+}
+
+/* What callgrind has written goes out as it is. */
+int profile_simulate_run(const struct cli_arguments *arguments, const char **operands)
+{
+	struct profile *simulated = NULL;
+	struct place place = { 0 };
+	int status, written;
+	FILE *stream;
+
+	(void)operands;
+	if (!arguments->options[OPTION_OUTPUT].text) {
+		cli_error("-o says where the simulation goes, as standard output is the command's");
+		cli_hint("asterism profile simulate -o simulation -- COMMAND");
+		return STATUS_USAGE;
+	}
+	if (profile_check_valgrind())
+		return STATUS_USAGE;
+	stream = profile_open(arguments);
+	if (!stream)
+		return STATUS_USAGE;
+	status = simulate(arguments, &place);
+	if (!status)
+		status = profile_load(place.file, &simulated);
+	written = profile_close(arguments, stream, simulated ? copy_file(place.file, stream) : 0);
+	remove_folder(&place);
+	if (simulated && !written && cli_has(arguments, OPTION_TWICE)) {
+		int again = simulate_again(arguments, simulated);
+
+		status = again ? again : status;
+	}
+	profile_free(simulated);
+	return written ? written : status;
+}

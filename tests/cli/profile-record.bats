@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs whose shares are known are sampled, simulated, and both in one go.
+
+bats_require_minimum_version 1.5.0
+
+load ../wait
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	cd "$BATS_TEST_TMPDIR"
+	# In units of work: main 1, once 3, thrice 12 (of which 9 are in the shared function), and 9 + 2 in that.
+	cat >work.c <<-'END'
+		#include <stdlib.h>
+		#define PLACE __attribute__((noinline, noclone))
+		static long unit;
+		static PLACE void spin(long n) { for (volatile long i = 0; i < n * unit; i++) ; }
+		PLACE void shared(long n) { spin(n); }
+		PLACE void once(void) { for (volatile long i = 0; i < unit; i++) ; shared(2); }
+		PLACE void thrice(void) { for (volatile long i = 0; i < 3 * unit; i++) ; shared(9); }
+		int main(int n, char **v) { unit = n > 1 ? atol(v[1]) : 20000; once(); thrice(); return n > 2 ? atoi(v[2]) : 0; }
+	END
+	cc -O1 -o work work.c
+	"$ASTERISM" profile record -o probe -- true 2>why || skip "nothing is sampled here: $(cat why)"
+}
+
+# Inclusive share of a function, in percent, from JSON on standard input.
+share() {
+	python3 -c 'import json, sys
+profile = json.load(sys.stdin)
+row = next(row for row in profile["functions"] if row["function"] == sys.argv[1])
+print(round(100 * row[sys.argv[2]] / profile["total"]))' "$@"
+}
+
+near() {
+	[ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $3)) ] || { echo "$1 is not near $2"; false; }
+}
+
+# valgrind ends at somebody else's probe in libc, which is told; such a probe is gone soon.
+simulated() {
+	"$ASTERISM" profile "$@" 2>said >output || { grep -v breakpoint said >&2; false; }
+}
+
+@test "self costs are what functions do, in two event types, by time and by count" {
+	for how in "-F 2000" "-c 400000" "-F 2000 --jitter"; do
+		"$ASTERISM" profile record $how -e task-clock -o samples -- ./work 20000000 2>said
+		"$ASTERISM" profile report -f json samples >report
+		near "$(share spin self <report)" 73 8
+		near "$(share thrice self <report)" 20 8
+		near "$(share once self <report)" 7 6
+		! grep -q lost said
+	done
+	"$ASTERISM" profile record -e page-faults -c 1 -o samples -- ./work 2>said
+	[ "$("$ASTERISM" profile report samples 2>/dev/null | grep -c page-faults)" = 1 ]
+}
+
+@test "threads, children and programs that are begun are part of it" {
+	cat >family.c <<-'END'
+		#include <pthread.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		#define SPIN(name) __attribute__((noinline, noclone)) void name(void) { for (volatile long i = 0; i < 60000000; i++) ; }
+		SPIN(in_thread) SPIN(in_child) SPIN(in_program)
+		static void *thread(void *nothing) { in_thread(); return nothing; }
+		int main(int n, char **v)
+		{
+			pthread_t made;
+			if (n > 1) { in_program(); return 0; }
+			pthread_create(&made, 0, thread, 0);
+			if (!fork()) { in_child(); if (!fork()) execl(v[0], v[0], "x", (char *)0); wait(0); _exit(0); }
+			wait(0);
+			return pthread_join(made, 0);
+		}
+	END
+	cc -O1 -pthread -o family family.c
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./family 2>said
+	"$ASTERISM" profile report -f json samples >report
+	for function in in_thread in_child in_program; do
+		near "$(share $function self <report)" 33 8
+	done
+}
+
+@test "a stripped program has addresses, which a simulation of it knows" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	strip -o bare work
+	"$ASTERISM" profile record -F 4000 -e task-clock -o samples -- ./bare 20000000 2>said
+	[ "$("$ASTERISM" profile report samples 2>/dev/null | grep -c ' 0x[0-9a-f]*  \[bare\]')" -gt 3 ]
+	wait_for simulated simulate -o simulation -- ./bare
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	"$ASTERISM" profile report -f json completed >report
+	python3 -c 'import json
+profile = json.load(open("report"))
+assert profile["unattached"] < 0.02, profile["unattached"]
+costs = sorted((row["self"] for row in profile["functions"]), reverse=True)
+assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
+}
+
+@test "run: sampled, simulated, joined and reported; -o keeps it" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	wait_for simulated run -e task-clock -f json -o completed -- ./work 2000000
+	near "$(share thrice inclusive <output)" 80 8
+	near "$(share once inclusive <output)" 20 8
+	near "$(share main inclusive <output)" 100 1
+	[[ $("$ASTERISM" profile callers shared completed 2>/dev/null) == *"from thrice"* ]]
+}
+
+@test "simulations are judged: twice the same, forked, ended, replaced" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	wait_for simulated simulate --twice -o simulation -- ./work 200
+	[[ $(cat said) == *"two simulated runs differ by 0.0"* ]]
+	grep -q '^events: Ir' simulation
+	wait_for simulated simulate --cache --contexts 3 -o simulation -- ./work 200
+	grep -q "D1mr" simulation
+	grep -q "^fn=.*'" simulation
+	wait_for simulated simulate -o simulation -- sh -c 'true & wait; :'
+	[[ $(cat said) == *"has forked: 1 of its processes are not in the simulation"* ]]
+	wait_for simulated simulate -o simulation -- ./work 200 5
+	[[ $(cat said) == *"the simulated run ended with status 5"* ]]
+	PATH=$PWD run -2 "$ASTERISM" profile simulate -o simulation -- ./work
+	[[ $output == *"valgrind is not installed"*"apt install valgrind"* ]]
+}
+
+@test "the command's status and signals are its own; what was sampled until then is kept" {
+	run -5 "$ASTERISM" profile record -o samples -- ./work 200 5
+	run -124 timeout -s TERM 1 "$ASTERISM" profile record -e task-clock -o samples -- ./work 20000000000
+	near "$("$ASTERISM" profile report -f json samples 2>/dev/null | share once self)" 100 1
+	run -141 "$ASTERISM" profile record -o samples -- sh -c 'kill -PIPE $$'
+}
+
+@test "wrong uses are told" {
+	run -2 "$ASTERISM" profile record -- ./work
+	[[ $output == *"-o says where the profile goes"* ]]
+	run -2 "$ASTERISM" profile record -o samples
+	[[ $output == *"takes a command behind '--'"* ]]
+	run -2 "$ASTERISM" profile report samples -- ./work
+	run -2 "$ASTERISM" profile record -e nothing -o samples -- ./work
+	[[ $output == *"there is no event 'nothing' to sample"* ]]
+	run -2 "$ASTERISM" profile record -F 1000000 -o samples -- ./work
+	run -2 "$ASTERISM" profile record -o samples -- ./absent
+	run -2 "$ASTERISM" profile record --by calls -o samples -- ./work
+	[[ $output == *"does not take --by"* ]]
+	[ "$(id -u)" != 0 ] || run -2 "$ASTERISM" profile record -o /proc/nowhere -- ./work
+}
