@@ -148,21 +148,43 @@ static int run(const struct cli_arguments *arguments)
 	return status;
 }
 
+static const struct cli_section shipped = {
+	.title = "QUERIES",
+	.heading = "Queries",
+	.entries =
+		(const struct cli_entry[]){
+			{ "@quotient",
+			  { "inclusive costs of samples, shared among callers as a simulation does; inputs: "
+			    "simulation, "
+			    "functions, sampling" } },
+			{ "@calls", { "the same, shared by numbers of calls; inputs: calls, functions, sampling" } },
+			{ NULL, { NULL } },
+		},
+};
+
 static const struct cli_example examples[] = {
 	{ "asterism query --check ratio.desl", "Judges a program without its files." },
+	{ "asterism query ratio.desl loads=today.csv -f csv", "Takes the records of an input from another file." },
+	{ "asterism query @quotient simulation=callgrind.out functions=callgrind.out sampling=samples.csv",
+	  "Completes samples with the calls of a simulated run." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_query = {
 	.name = "query",
-	.summary = "derive event types from records of files: counts, ratios, joins, completed profiles",
+	.summary = "derive event types from records of files: counts, ratios, joins",
 	.operands = "FILE.desl|@NAME [INPUT=FILE]...",
 	.operands_min = 1,
 	.description =
 		"A program in DESL, the Derived Event Specification Language, names files with records of events "
 		"(input), types that are derived from them with filters, constraints and groups (heuristics), and "
-		"which of them are wanted (output).",
+		"which of them are wanted (output). Files are CSV whose first line names the fields, callgrind's "
+		"format, profiles, or JSON lines of events and matches; - is standard input.\n\n"
+		"A record whose value is divided by zero is left out, with a warning that says how many are. Mistakes "
+		"of the programs that the thesis on DESL prints are repaired, with a warning each; those that cannot "
+		"be are recognised, and the corrected program is printed.",
 	.options = { OPTION_CHECK, OPTION_FORMAT_QUERY, OPTION_STRICT_QUERY },
+	.words = &shipped,
 	.examples = examples,
 	.run = run,
 };

@@ -263,8 +263,10 @@ static bool parse_type(struct desl_reading *reading, bool is_input)
 			continue;
 		if (desl_at(reading, LANG_TOKEN_SEMICOLON))
 			desl_advance(reading);
-		else if (!parse_clause(reading) || !end_clause(reading))
+		else if (!parse_clause(reading) || !end_clause(reading)) {
+			type->is_broken = true;
 			skip_clause(reading);
+		}
 	}
 	add_type(reading, type);
 	return desl_take(reading, LANG_TOKEN_RBRACE, "'}'");

@@ -105,6 +105,7 @@ struct desl_type {
 	struct desl_type *next;
 	struct desl_word name;
 	bool is_input, is_wanted;
+	bool is_broken;        /* a clause of it was not read: what is there may lack parts, and is not checked */
 	struct desl_word file; /* of an input */
 	struct desl_field fields[DESL_FIELDS_MAX];
 	unsigned field_count;

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { NUMBER_BYTES = 32 };
+
 enum what { NAME, CALLER, CALLEE, OBJECT, SOURCE_FILE, LINE, START, END, SELF, INCL, TIMES, COST, WHATS };
 
 static const struct {
@@ -161,8 +163,8 @@ static double number_of(const struct reading *reading, int what, unsigned event,
 	}
 }
 
-static const char *text_of(const struct reading *reading, int what, uint32_t function, uint32_t edge, char *number,
-			   size_t size)
+static const char *text_of(const struct reading *reading, int what, uint32_t function, uint32_t edge,
+			   char number[NUMBER_BYTES])
 {
 	const struct profile *profile = reading->profile;
 	const struct profile_function *about = &profile->functions[function];
@@ -176,7 +178,7 @@ static const char *text_of(const struct reading *reading, int what, uint32_t fun
 		return profile_get_text(profile, about->file);
 	case START:
 	case END:
-		snprintf(number, size, "0x%lx", what == START ? about->low : about->high);
+		snprintf(number, NUMBER_BYTES, "0x%lx", what == START ? about->low : about->high);
 		return about->low > about->high ? "" : number;
 	default:
 		return profile_name(profile, function);
@@ -188,7 +190,7 @@ static int add_record(struct reading *reading, uint32_t function, uint32_t edge)
 {
 	struct desl_type *type = reading->providing->type;
 	struct desl_table *table = &type->table;
-	char number[32];
+	char number[NUMBER_BYTES];
 	int result = desl_table_grow(table);
 
 	for (unsigned i = 0; i < type->field_count && !result; i++) {
@@ -199,7 +201,7 @@ static int add_record(struct reading *reading, uint32_t function, uint32_t edge)
 			cell->number = number_of(reading, reading->what[i], reading->event[i], function, edge);
 			continue;
 		}
-		text = text_of(reading, reading->what[i], function, edge, number, sizeof number);
+		text = text_of(reading, reading->what[i], function, edge, number);
 		result = desl_provide_cell(reading->providing, i, text, strlen(text), cell);
 	}
 	table->rows += !result;

@@ -59,6 +59,8 @@ void desl_check(struct desl_reading *reading)
 {
 	for (struct desl_type *type = reading->program->types; type; type = type->next) {
 		reading->type = type;
+		if (type->is_broken)
+			continue;
 		if (type->is_input)
 			type->is_checked = check_input(reading);
 		else if (!type->field_count)
