@@ -14,6 +14,7 @@ static const char *const export_choices[] = { "callgrind", "csv", "folded", "ppr
 static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
+static const char *const platform_choices[] = { "p6", "itanium", "604e", "win2000", "linux24", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
 static const char *const report_choices[] = { "text", "json", "csv", "html", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
@@ -119,6 +120,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "except matches by the lines of FILE, 'RULE: condition, ...': where all of a line's "
 			    "conditions hold, the match is only counted; may be given several times",
 			    .repeats = true, .complete = CLI_COMPLETE_FILE },
+	[OPTION_EXPLAIN] = { "explain", 0, CLI_TEXT, "TYPE", NULL,
+			     "show what a type of counters is: classes, kind, unit, source, formula, errors in print" },
 	[OPTION_EXPORT] = { "type", 't', CLI_CHOICE, "TYPE", export_choices,
 			    "the format: callgrind (default) or csv; of estimated stacks: folded, pprof, "
 			    "speedscope or svg (a flame graph)" },
@@ -210,6 +213,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  .complete = CLI_COMPLETE_PROCESS },
 	[OPTION_PLAN] = { "plan", 0, CLI_FLAG,
 			  .help = "show what is decided of the code for the kernel, instead of the automaton" },
+	[OPTION_PLATFORM] = { "platform", 0, CLI_CHOICE, "PLATFORM", platform_choices,
+			      "show what another machine could count: p6, itanium, 604e, win2000 or linux24" },
 	[OPTION_POLICY] = { "policy", 0, CLI_TEXT, "FILE", NULL,
 			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
 			    .complete = CLI_COMPLETE_FILE },
