@@ -42,6 +42,9 @@ static const struct cli_section environment = {
 			{ "ASTERISM_CATALOGS",
 			  { "A folder of event catalogs, looked through before the installed ones and those that are "
 			    "built in." } },
+			{ "ASTERISM_COUNTERS",
+			  { "For tests: a file of values that stands for what this machine counts; lines are SOURCE = "
+			    "VALUE VALUE@SHARE..." } },
 			{ "ASTERISM_RULES",
 			  { "The folder of the shipped rules, in place of the installed or built-in ones." } },
 			{ "ASTERISM_SENSORS",

@@ -87,6 +87,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "within which time elements are to be evaluated (default: three periods)" },
 	[OPTION_PERIOD] = { "period", 0, CLI_TIME, "TIME", NULL,
 			    "how often new elements are looked for (default: 1ms)" },
+	[OPTION_PROBE] = { "probe", 0, CLI_FLAG,
+			   .help = "show which counters this machine has, and why it has not the others" },
 	[OPTION_PROVE] = { "prove", 0, CLI_TIME, "TIME", NULL,
 			   "go on for TIME, and draw how long evaluations took beside what was promised" },
 	[OPTION_RAISE] = { "raise", 0, CLI_FLAG,
@@ -234,6 +236,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_TIMES] = { "time", 0, CLI_CHOICE, "FORM", times_choices,
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
 			   "CLOCK_MONOTONIC)" },
+	[OPTION_READ_INTERVAL] = { "interval", 0, CLI_TIME, "TIME", NULL,
+				   "how long there is between two readings (default: 1s)" },
+	[OPTION_READS] = { "count", 'n', CLI_NUMBER, "NUMBER", NULL, "end after so many readings" },
 	[OPTION_RECORDING] = { "recording", 0, CLI_TEXT, "NAME", NULL,
 			       "which recording of asterismd is meant, where several run" },
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
