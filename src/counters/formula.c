@@ -128,7 +128,7 @@ static double apply(enum counter_op op, double left, double right)
 
 double counter_formula_value(const struct counter_formula *formula, const double *values)
 {
-	double stack[COUNTER_STEPS_MAX];
+	double stack[COUNTER_STEPS_MAX] = { 0 };
 	uint32_t height = 0;
 
 	for (uint32_t i = 0; i < formula->count; i++) {

@@ -10,29 +10,6 @@
 
 #include <string.h>
 
-bool counters_want_json(const struct cli_arguments *arguments)
-{
-	return arguments->options[OPTION_FORMAT_EVENTS].number == 1;
-}
-
-const struct counter_type *counters_wanted(const struct counters *counters, const char *name)
-{
-	const struct counter_type *type = counters_find(counters, name);
-	const char *names[COUNTERS_MAX], *nearest;
-
-	if (type)
-		return type;
-	for (size_t i = 0; i < counters->type_count; i++)
-		names[i] = counters->types[i].name;
-	nearest = diag_nearest(name, names, counters->type_count);
-	cli_error("no counter is called '%s'", name);
-	if (nearest)
-		cli_hint("did you mean %s?", nearest);
-	else
-		cli_hint("'asterism counters list' shows them all");
-	return NULL;
-}
-
 typedef int operation(const struct cli_arguments *arguments, const struct counters *counters);
 
 static const struct {

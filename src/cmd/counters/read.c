@@ -37,21 +37,6 @@ struct reading {
 	bool has_ended;
 };
 
-int counters_fake(struct meter_fake **fake)
-{
-	const char *file = secure_getenv("ASTERISM_COUNTERS");
-	struct asterism_diag *diag;
-	int result;
-
-	if (!file || !*file)
-		return STATUS_FINE;
-	diag = asterism_diag_new();
-	result = meter_fake_open(file, diag, fake);
-	cli_print(diag);
-	asterism_diag_free(diag);
-	return result ? STATUS_USAGE : STATUS_FINE;
-}
-
 static int find_types(struct reading *reading)
 {
 	const struct cli_arguments *arguments = reading->arguments;
@@ -100,12 +85,13 @@ static int find_ways(struct reading *reading)
 
 static int open_all(struct reading *reading)
 {
+	const struct tally_ways ways = { reading->counters, reading->ways };
+
 	for (size_t i = 0; i < reading->count; i++) {
 		const char *name = reading->counters->types[reading->types[i]].name;
 		char reason[METER_REASON_BYTES] = "";
 
-		if (tally_open(reading->counters, reading->types[i], reading->ways, &reading->scope, reason,
-			       &reading->tallies[i])) {
+		if (tally_open(&ways, reading->types[i], &reading->scope, reason, &reading->tallies[i])) {
 			cli_error("%s cannot be counted: %s", name, reason);
 			return STATUS_KERNEL;
 		}

@@ -153,15 +153,16 @@ static void close_meters(struct tally *tally)
 	}
 }
 
-int tally_open(const struct counters *counters, uint32_t type, const struct tally_way *ways,
-	       const struct meter_scope *scope, char reason[METER_REASON_BYTES], struct tally **opened)
+int tally_open(const struct tally_ways *ways, uint32_t type, const struct meter_scope *scope,
+	       char reason[METER_REASON_BYTES], struct tally **opened)
 {
+	const struct counters *counters = ways->counters;
 	struct tally *tally = alloc_zero(1, sizeof *tally);
 	int result = 0;
 
 	if (tally) {
 		tally->counters = counters;
-		tally->ways = ways;
+		tally->ways = ways->ways;
 		tally->type = type;
 		tally->needed = alloc_zero(counters->type_count, sizeof *tally->needed);
 		tally->meters = alloc_zero(counters->type_count, sizeof *tally->meters);
@@ -173,7 +174,7 @@ int tally_open(const struct counters *counters, uint32_t type, const struct tall
 		return -ENOMEM;
 	}
 	tally->needed[type] = true;
-	want_operands(counters, ways, tally->needed);
+	want_operands(counters, ways->ways, tally->needed);
 	result = open_meters(tally, scope, true, reason);
 	if (result == -EINVAL) {
 		close_meters(tally);

@@ -27,6 +27,12 @@ void tally_probe(const struct counters *counters, const bool *wanted, const stru
 /* One type that is read, with all that it is derived from. */
 struct tally;
 
+/* Types, and how each is to be had. */
+struct tally_ways {
+	const struct counters *counters;
+	const struct tally_way *ways;
+};
+
 struct tally_value {
 	double value;   /* since the last time; of gauges and ratios what they are; NAN: not known */
 	double running; /* the least share of the time that an operand counted */
@@ -36,8 +42,8 @@ struct tally_value {
  * Opens what the type needs, operands of a formula in one group where the kernel can: else *is_apart. Returns 0, or
  * -errno with a reason.
  */
-int tally_open(const struct counters *counters, uint32_t type, const struct tally_way *ways,
-	       const struct meter_scope *scope, char reason[METER_REASON_BYTES], struct tally **tally);
+int tally_open(const struct tally_ways *ways, uint32_t type, const struct meter_scope *scope,
+	       char reason[METER_REASON_BYTES], struct tally **tally);
 void tally_free(struct tally *tally);
 
 /* Whether operands are not counted together; count user code alone; count the machine, or a part of them. */
