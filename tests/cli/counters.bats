@@ -64,3 +64,16 @@ value_of() {
 	run --separate-stderr -0 "${as[@]}" counters read MEMORY_UNALIGNED_MEM_REFS -- true
 	[[ $output == *MEMORY_UNALIGNED_MEM_REFS* ]]
 }
+
+@test "a command that is ended is read nonetheless, and its status is ours" {
+	mkfifo begun
+	"$ASTERISM" counters read PROCESS_THREAD_PAGE_FAULTS -f json -- sh -c 'echo >begun; exec sleep 60' >read &
+	pid=$!
+	read -r _ <begun
+	kill "$pid"
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" = 143 ]
+	[ "$(value_of PROCESS_THREAD_PAGE_FAULTS <read)" != null ]
+	[ -s read ]
+}

@@ -34,7 +34,7 @@ struct reading {
 	const volatile sig_atomic_t *stop;
 	unsigned looks;
 	int command; /* the status with which it ended */
-	bool has_ended;
+	bool has_ended, is_passed;
 };
 
 static int find_types(struct reading *reading)
@@ -173,13 +173,25 @@ static int look(struct reading *reading, double seconds)
 	return status;
 }
 
+/* A command ends itself: it gets SIGTERM as we do, and of the keyboard's signals its own. */
+static bool is_stopped(struct reading *reading)
+{
+	if (!reading->launch.pid)
+		return *reading->stop != 0;
+	if (*reading->stop == SIGTERM && !reading->is_passed) {
+		reading->is_passed = true;
+		kill(reading->launch.pid, SIGTERM);
+	}
+	return false;
+}
+
 /* Until the time is over, the command has ended, or a signal has come. */
 static void pause_until(struct reading *reading, uint64_t end)
 {
 	struct pollfd item = { .fd = reading->launch.pidfd, .events = POLLIN };
 	uint64_t now;
 
-	while (!*reading->stop && !reading->has_ended && (now = clock_now_ns()) < end) {
+	while (!is_stopped(reading) && !reading->has_ended && (now = clock_now_ns()) < end) {
 		uint64_t left_ms = (end - now) / 1000000 + 1;
 
 		poll(&item, 1, left_ms < PAUSE_MS ? (int)left_ms : PAUSE_MS);
@@ -200,7 +212,7 @@ static int follow(struct reading *reading)
 		looks = 1;
 	if (reading->arguments->launched && !has_interval && !looks)
 		interval = UINT64_MAX / 2;
-	while (!*reading->stop && !reading->has_ended && (!looks || reading->looks < looks)) {
+	while (!is_stopped(reading) && !reading->has_ended && (!looks || reading->looks < looks)) {
 		uint64_t now;
 
 		end += interval;
@@ -212,7 +224,7 @@ static int follow(struct reading *reading)
 		status = failed ? failed : status;
 	}
 	/* The command goes on without being looked at. */
-	while (reading->launch.pid && !reading->has_ended && !*reading->stop)
+	while (reading->launch.pid && !reading->has_ended)
 		pause_until(reading, UINT64_MAX);
 	return status;
 }
