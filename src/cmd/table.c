@@ -9,9 +9,9 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 static const struct cli_command *const commands[] = {
-	&cmd_run,     &cmd_record,  &cmd_replay, &cmd_check, &cmd_compile,  &cmd_explain, &cmd_events,
-	&cmd_rules,   &cmd_test,    &cmd_dump,   &cmd_stat,  &cmd_report,   &cmd_profile, &cmd_query,
-	&cmd_sensors, &cmd_monitor, &cmd_top,    &cmd_ctl,   &cmd_features, NULL,
+	&cmd_run,      &cmd_record,  &cmd_replay,  &cmd_check, &cmd_compile, &cmd_explain,  &cmd_events,
+	&cmd_rules,    &cmd_test,    &cmd_dump,    &cmd_stat,  &cmd_report,  &cmd_profile,  &cmd_query,
+	&cmd_counters, &cmd_sensors, &cmd_monitor, &cmd_top,   &cmd_ctl,     &cmd_features, NULL,
 };
 
 static const struct cli_section statuses = {
@@ -42,6 +42,9 @@ static const struct cli_section environment = {
 			{ "ASTERISM_CATALOGS",
 			  { "A folder of event catalogs, looked through before the installed ones and those that are "
 			    "built in." } },
+			{ "ASTERISM_COUNTERS",
+			  { "For tests: a file of values that stands for what this machine counts; lines are SOURCE = "
+			    "VALUE VALUE@SHARE..." } },
 			{ "ASTERISM_RULES",
 			  { "The folder of the shipped rules, in place of the installed or built-in ones." } },
 			{ "ASTERISM_SENSORS",

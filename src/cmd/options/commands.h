@@ -8,6 +8,7 @@
 
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_compile;
+extern const struct cli_command cmd_counters;
 extern const struct cli_command cmd_ctl;
 extern const struct cli_command cmd_dump;
 extern const struct cli_command cmd_events;

@@ -14,6 +14,7 @@ static const char *const export_choices[] = { "callgrind", "csv", "folded", "ppr
 static const char *const format_choices[] = { "text", "json", NULL };
 static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
+static const char *const platform_choices[] = { "p6", "itanium", "604e", "win2000", "linux24", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
 static const char *const report_choices[] = { "text", "json", "csv", "html", NULL };
 static const char *const query_choices[] = { "text", "json", "csv", "sql", NULL };
@@ -87,6 +88,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "within which time elements are to be evaluated (default: three periods)" },
 	[OPTION_PERIOD] = { "period", 0, CLI_TIME, "TIME", NULL,
 			    "how often new elements are looked for (default: 1ms)" },
+	[OPTION_PROBE] = { "probe", 0, CLI_FLAG,
+			   .help = "show which counters this machine has, and why it has not the others" },
 	[OPTION_PROVE] = { "prove", 0, CLI_TIME, "TIME", NULL,
 			   "go on for TIME, and draw how long evaluations took beside what was promised" },
 	[OPTION_RAISE] = { "raise", 0, CLI_FLAG,
@@ -124,6 +127,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "except matches by the lines of FILE, 'RULE: condition, ...': where all of a line's "
 			    "conditions hold, the match is only counted; may be given several times",
 			    .repeats = true, .complete = CLI_COMPLETE_FILE },
+	[OPTION_EXPLAIN] = { "explain", 0, CLI_TEXT, "TYPE", NULL,
+			     "show what a type of counters is: classes, kind, unit, source, formula, errors in print" },
 	[OPTION_EXPORT] = { "type", 't', CLI_CHOICE, "TYPE", export_choices,
 			    "the format: callgrind (default) or csv; of estimated stacks: folded, pprof, "
 			    "speedscope or svg (a flame graph)" },
@@ -219,6 +224,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  .complete = CLI_COMPLETE_PROCESS },
 	[OPTION_PLAN] = { "plan", 0, CLI_FLAG,
 			  .help = "show what is decided of the code for the kernel, instead of the automaton" },
+	[OPTION_PLATFORM] = { "platform", 0, CLI_CHOICE, "PLATFORM", platform_choices,
+			      "show what another machine could count: p6, itanium, 604e, win2000 or linux24" },
 	[OPTION_POLICY] = { "policy", 0, CLI_TEXT, "FILE", NULL,
 			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
 			    .complete = CLI_COMPLETE_FILE },
@@ -238,6 +245,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_TIMES] = { "time", 0, CLI_CHOICE, "FORM", times_choices,
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "
 			   "CLOCK_MONOTONIC)" },
+	[OPTION_READ_INTERVAL] = { "interval", 0, CLI_TIME, "TIME", NULL,
+				   "how long there is between two readings (default: 1s)" },
+	[OPTION_READS] = { "count", 'n', CLI_NUMBER, "NUMBER", NULL, "end after so many readings" },
 	[OPTION_RECORDING] = { "recording", 0, CLI_TEXT, "NAME", NULL,
 			       "which recording of asterismd is meant, where several run" },
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,

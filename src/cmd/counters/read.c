@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism counters read`: values and rates of types, of the machine or of a command. */
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/print.h"
+#include "cmd/counters/counters-priv.h"
+#include "cmd/counters/fake.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+#include "cmd/text/json-text.h"
+#include "cmd/text/signals.h"
+#include "counters/measure/tally.h"
+#include "session/live/launch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { INTERVAL_NS = 1000000000, PAUSE_MS = 100, TYPES_READ_MAX = 32 };
+
+struct reading {
+	const struct cli_arguments *arguments;
+	const struct counters *counters;
+	struct tally_way *ways;
+	struct tally *tallies[TYPES_READ_MAX];
+	uint32_t types[TYPES_READ_MAX];
+	size_t count;
+	struct meter_scope scope;
+	struct launch launch;
+	const volatile sig_atomic_t *stop;
+	unsigned looks;
+	int command; /* the status with which it ended */
+	bool has_ended, is_passed;
+};
+
+static int find_types(struct reading *reading)
+{
+	const struct cli_arguments *arguments = reading->arguments;
+
+	if (arguments->operand_count < 2 || arguments->operand_count > TYPES_READ_MAX + 1) {
+		cli_error("'asterism counters read' takes 1 to %d types", TYPES_READ_MAX);
+		cli_hint("'asterism counters --probe' shows which there are");
+		return STATUS_USAGE;
+	}
+	for (size_t i = 1; i < arguments->operand_count; i++) {
+		const struct counter_type *type = counters_wanted(reading->counters, arguments->operands[i]);
+
+		if (!type)
+			return STATUS_USAGE;
+		reading->types[reading->count++] = (uint32_t)(type - reading->counters->types);
+	}
+	return STATUS_FINE;
+}
+
+/* Each type has to be here; what can only be counted of a command needs one. */
+static int find_ways(struct reading *reading)
+{
+	bool wanted[COUNTERS_MAX] = { false };
+	int status = STATUS_FINE;
+
+	for (size_t i = 0; i < reading->count; i++)
+		wanted[reading->types[i]] = true;
+	tally_probe(reading->counters, wanted, &(struct meter_scope){ .pid = -1, .fake = reading->scope.fake },
+		    reading->ways);
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct tally_way *way = &reading->ways[reading->types[i]];
+		const char *name = reading->counters->types[reading->types[i]].name;
+
+		if (way->state == TALLY_NOT_HERE) {
+			cli_error("%s is not here: %s", name, way->reason);
+			cli_hint("'asterism counters --explain %s' shows where it comes from", name);
+			status = STATUS_KERNEL;
+		} else if (way->is_of_command && !reading->arguments->launched) {
+			cli_error("%s cannot be counted of the whole machine: that is not permitted", name);
+			cli_hint("count a command, behind '--', or be root, or have CAP_PERFMON");
+			status = STATUS_KERNEL;
+		}
+	}
+	return status;
+}
+
+static int open_all(struct reading *reading)
+{
+	const struct tally_ways ways = { reading->counters, reading->ways };
+
+	for (size_t i = 0; i < reading->count; i++) {
+		const char *name = reading->counters->types[reading->types[i]].name;
+		char reason[METER_REASON_BYTES] = "";
+
+		if (tally_open(&ways, reading->types[i], &reading->scope, reason, &reading->tallies[i])) {
+			cli_error("%s cannot be counted: %s", name, reason);
+			return STATUS_KERNEL;
+		}
+		if (tally_is_apart(reading->tallies[i])) {
+			cli_warning("%s: what it is computed from is not counted together", name);
+			cli_hint("there are less counters than operands; read fewer types, or for longer");
+		}
+		if (tally_is_of_user(reading->tallies[i]))
+			cli_note("%s is of user code alone: more is not permitted", name);
+		if (reading->arguments->launched && tally_is_of_machine(reading->tallies[i]))
+			cli_note("%s is of the whole machine: its source does not know commands", name);
+	}
+	return STATUS_FINE;
+}
+
+static void put_value(const struct counter_type *type, const struct tally_way *way, const struct tally_value *value,
+		      double seconds)
+{
+	bool has_rate = !type->is_ratio && type->kind != COUNTER_GAUGE;
+
+	printf("  %-40s ", type->name);
+	if (isnan(value->value))
+		printf("%14s", value->running <= 0 ? "not counted" : "no result");
+	else
+		printf("%14.10g", value->value);
+	if (!type->is_ratio) {
+		fputs("  ", stdout);
+		text_write(stdout, type->unit, TEXT_WORDS);
+	}
+	if (has_rate && !isnan(value->value) && seconds > 0)
+		printf("  %.6g/s", value->value / seconds);
+	if (value->running < 0.999)
+		printf("  (counted %.1f %% of the time)", 100 * value->running);
+	if (way->state == TALLY_APPROXIMATE)
+		fputs("  (approximate)", stdout);
+	putchar('\n');
+}
+
+static json_t *value_json(const struct counter_type *type, const struct tally_way *way, const struct tally_value *value,
+			  double seconds)
+{
+	bool has_rate = !type->is_ratio && type->kind != COUNTER_GAUGE && seconds > 0 && !isnan(value->value);
+
+	return json_pack("{s:o,s:o,s:o,s:o,s:f,s:b}", "name", json_text(type->name), "unit", json_text(type->unit),
+			 "value", isnan(value->value) ? json_null() : json_real(value->value), "rate",
+			 has_rate ? json_real(value->value / seconds) : json_null(), "running", value->running,
+			 "approximate", way->state == TALLY_APPROXIMATE);
+}
+
+static int look(struct reading *reading, double seconds)
+{
+	json_t *values = counters_want_json(reading->arguments) ? json_array() : NULL;
+	int status = STATUS_FINE;
+
+	reading->looks++;
+	if (!values)
+		printf("%.3f s\n", seconds);
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct counter_type *type = &reading->counters->types[reading->types[i]];
+		const struct tally_way *way = &reading->ways[reading->types[i]];
+		char reason[METER_REASON_BYTES] = "";
+		struct tally_value value;
+
+		if (tally_take(reading->tallies[i], reason, &value)) {
+			cli_error("%s: %s", type->name, reason);
+			status = STATUS_KERNEL;
+			continue;
+		}
+		if (value.running <= 0)
+			status = STATUS_LOST;
+		if (values)
+			json_array_append_new(values, value_json(type, way, &value, seconds));
+		else
+			put_value(type, way, &value, seconds);
+	}
+	if (values)
+		json_text_put(json_pack("{s:f,s:o}", "elapsed", seconds, "values", values));
+	fflush(stdout);
+	return status;
+}
+
+/* A command ends itself: it gets SIGTERM as we do, and of the keyboard's signals its own. */
+static bool is_stopped(struct reading *reading)
+{
+	if (!reading->launch.pid)
+		return *reading->stop != 0;
+	if (*reading->stop == SIGTERM && !reading->is_passed) {
+		reading->is_passed = true;
+		kill(reading->launch.pid, SIGTERM);
+	}
+	return false;
+}
+
+/* Until the time is over, the command has ended, or a signal has come. */
+static void pause_until(struct reading *reading, uint64_t end)
+{
+	struct pollfd item = { .fd = reading->launch.pidfd, .events = POLLIN };
+	uint64_t now;
+
+	while (!is_stopped(reading) && !reading->has_ended && (now = clock_now_ns()) < end) {
+		uint64_t left_ms = (end - now) / 1000000 + 1;
+
+		poll(&item, 1, left_ms < PAUSE_MS ? (int)left_ms : PAUSE_MS);
+		if (reading->launch.pid)
+			reading->has_ended = launch_reap(&reading->launch, &reading->command);
+	}
+}
+
+static int follow(struct reading *reading)
+{
+	const struct cli_value *options = reading->arguments->options;
+	bool has_interval = cli_has(reading->arguments, OPTION_READ_INTERVAL);
+	uint64_t interval = has_interval ? options[OPTION_READ_INTERVAL].number : INTERVAL_NS;
+	uint64_t looks = options[OPTION_READS].number, begin = clock_now_ns(), end = begin;
+	int status = STATUS_FINE, failed;
+
+	if (!looks && !has_interval && !reading->arguments->launched)
+		looks = 1;
+	if (reading->arguments->launched && !has_interval && !looks)
+		interval = UINT64_MAX / 2;
+	while (!is_stopped(reading) && !reading->has_ended && (!looks || reading->looks < looks)) {
+		uint64_t now;
+
+		end += interval;
+		if (!reading->scope.fake || reading->arguments->launched)
+			pause_until(reading, end);
+		now = clock_now_ns();
+		failed = look(reading, (double)(reading->scope.fake ? interval : now - begin) / 1e9);
+		begin = now;
+		status = failed ? failed : status;
+	}
+	/* The command goes on without being looked at. */
+	while (reading->launch.pid && !reading->has_ended)
+		pause_until(reading, UINT64_MAX);
+	return status;
+}
+
+static int prepare(struct reading *reading, struct asterism_diag *diag)
+{
+	int status;
+
+	if (reading->arguments->launched) {
+		if (launch_prepare(reading->arguments->launched, NULL, diag, &reading->launch))
+			return STATUS_USAGE;
+		launch_settle(&reading->launch);
+		reading->scope.pid = reading->launch.pid;
+	}
+	status = open_all(reading);
+	if (!status && reading->arguments->launched &&
+	    launch_go(&reading->launch, reading->arguments->launched[0], diag))
+		status = STATUS_USAGE;
+	return status;
+}
+
+static int run(struct reading *reading)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	int status = prepare(reading, diag);
+
+	cli_print(diag);
+	asterism_diag_free(diag);
+	if (!status) {
+		reading->stop = signals_take();
+		status = follow(reading);
+	}
+	for (size_t i = 0; i < reading->count; i++)
+		tally_free(reading->tallies[i]);
+	launch_fini(&reading->launch);
+	return status ? status : reading->command;
+}
+
+int counters_read_types(const struct cli_arguments *arguments, const struct counters *counters)
+{
+	struct reading reading = { .arguments = arguments, .counters = counters, .scope = { .pid = -1 } };
+	int status;
+
+	reading.launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .listener = { .fd = -1 } };
+	reading.ways = alloc_zero(counters->type_count, sizeof *reading.ways);
+	status = reading.ways ? find_types(&reading) : STATUS_USAGE;
+	if (!status)
+		status = counters_fake(&reading.scope.fake);
+	if (!status)
+		status = find_ways(&reading);
+	if (!status)
+		status = run(&reading);
+	meter_fake_free(reading.scope.fake);
+	alloc_free(reading.ways);
+	return status;
+}

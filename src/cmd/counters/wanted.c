@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which type a name means, and where values are from. */
+
+#include "base/diag.h"
+#include "cli/print.h"
+#include "cmd/counters/counters-priv.h"
+#include "cmd/counters/fake.h"
+#include "cmd/options/options.h"
+#include "cmd/options/status.h"
+
+#include <stdlib.h>
+
+bool counters_want_json(const struct cli_arguments *arguments)
+{
+	return arguments->options[OPTION_FORMAT_EVENTS].number == 1;
+}
+
+const struct counter_type *counters_wanted(const struct counters *counters, const char *name)
+{
+	const struct counter_type *type = counters_find(counters, name);
+	const char *names[COUNTERS_MAX], *nearest;
+
+	if (type)
+		return type;
+	for (size_t i = 0; i < counters->type_count; i++)
+		names[i] = counters->types[i].name;
+	nearest = diag_nearest(name, names, counters->type_count);
+	cli_error("no counter is called '%s'", name);
+	if (nearest)
+		cli_hint("did you mean %s?", nearest);
+	else
+		cli_hint("'asterism counters list' shows them all");
+	return NULL;
+}
+
+int counters_fake(struct meter_fake **fake)
+{
+	const char *file = secure_getenv("ASTERISM_COUNTERS");
+	struct asterism_diag *diag;
+	int result;
+
+	if (!file || !*file)
+		return STATUS_FINE;
+	diag = asterism_diag_new();
+	result = meter_fake_open(file, diag, fake);
+	cli_print(diag);
+	asterism_diag_free(diag);
+	return result ? STATUS_USAGE : STATUS_FINE;
+}

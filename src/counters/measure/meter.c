@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decides how a source is opened and read. What the kernel has counted for a part of the time alone, as there were more
+ * events than counters, is scaled since the last reading, each processor's by its own share.
+ */
+
+#include "counters/measure/meter.h"
+
+#include "base/alloc.h"
+#include "base/proc.h"
+#include "counters/measure/meter-priv.h"
+#include "event/tracefs.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CPUS_MAX = 4096 };
+
+/* As the kernel writes it. */
+struct counted {
+	uint64_t value, enabled, running;
+};
+
+struct one {
+	int fd;
+	struct counted last;
+};
+
+struct meter {
+	const struct counter_source *source;
+	struct meter_fake *fake;
+	unsigned readings;
+	bool is_gauge, is_of_user, is_of_machine;
+	double last; /* of a file, a fake */
+	size_t count, capacity;
+	struct one *ones; /* of perf: one per processor, or one */
+};
+
+/* The number of a tracepoint. */
+static int tracepoint_id(const char *name, char reason[METER_REASON_BYTES], uint64_t *id)
+{
+	const char *folder = event_tracefs_folder(), *colon = strchr(name, ':');
+	char path[512], text[32];
+	ssize_t length;
+
+	if (!folder) {
+		int error = errno;
+
+		snprintf(reason, METER_REASON_BYTES, "tracefs: %s", strerror(error));
+		return error == EPERM ? -EACCES : -error;
+	}
+	snprintf(path, sizeof path, "%s/events/%.*s/%s/id", folder, (int)(colon - name), name, colon + 1);
+	length = proc_read(path, text, sizeof text);
+	if (length < 0) {
+		snprintf(reason, METER_REASON_BYTES,
+			 length == -ENOENT ? "the kernel has no such tracepoint" : "tracefs: %s",
+			 strerror((int)-length));
+		return (int)length;
+	}
+	*id = strtoull(text, NULL, 10);
+	return 0;
+}
+
+static int explain(int error, char reason[METER_REASON_BYTES])
+{
+	char level[16] = "?";
+
+	if (error == EACCES || error == EPERM) {
+		proc_read("/proc/sys/kernel/perf_event_paranoid", level, sizeof level);
+		level[strcspn(level, "\n")] = 0;
+		snprintf(reason, METER_REASON_BYTES, "not permitted: kernel.perf_event_paranoid is %s", level);
+		return -EACCES;
+	}
+	snprintf(reason, METER_REASON_BYTES, "%s",
+		 error == ENOENT || error == EOPNOTSUPP || error == ENODEV ? "the processor does not count it for us"
+		 : error == EINVAL                                         ? "the kernel does not count it so"
+									   : strerror(error));
+	return -error;
+}
+
+static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, int cpu)
+{
+	int group = -1;
+	int fd;
+
+	if (scope->group && meter->count < scope->group->count)
+		group = scope->group->ones[meter->count].fd;
+	if (alloc_grow(&meter->ones, &meter->capacity, meter->count, sizeof *meter->ones))
+		return -ENOMEM;
+	fd = (int)syscall(SYS_perf_event_open, attr, scope->pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	meter->ones[meter->count++] = (struct one){ .fd = fd };
+	return 0;
+}
+
+static void close_all(struct meter *meter)
+{
+	while (meter->count)
+		close(meter->ones[--meter->count].fd);
+}
+
+/* Processors that are off are left out. */
+static int open_all(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int result = 0;
+
+	if (scope->pid >= 0)
+		return open_one(meter, attr, scope, -1);
+	for (int cpu = 0; !result && cpu < cpus && cpu < CPUS_MAX; cpu++) {
+		result = open_one(meter, attr, scope, cpu);
+		if (result == -ENODEV && cpu)
+			result = 0;
+	}
+	return result;
+}
+
+static int open_perf(struct meter *meter, const struct meter_scope *scope, char reason[METER_REASON_BYTES])
+{
+	bool is_leader = !scope->group || !scope->group->count;
+	struct perf_event_attr attr = {
+		.type = meter->source->perf_type,
+		.size = sizeof attr,
+		.config = meter->source->config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.inherit = scope->pid >= 0,
+		.disabled = scope->pid > 0 && is_leader,
+		.enable_on_exec = scope->pid > 0 && is_leader,
+	};
+	uint64_t id = 0;
+	int result;
+
+	if (meter->source->from == COUNTER_TRACEPOINT) {
+		result = tracepoint_id(meter->source->path, reason, &id);
+		if (result)
+			return result;
+		attr.type = PERF_TYPE_TRACEPOINT;
+		attr.config = id;
+	}
+	meter->is_of_machine = scope->pid < 0;
+	result = open_all(meter, &attr, scope);
+	if ((result == -EACCES || result == -EPERM) && scope->pid >= 0) {
+		close_all(meter);
+		attr.exclude_kernel = attr.exclude_hv = 1;
+		meter->is_of_user = true;
+		result = open_all(meter, &attr, scope);
+	}
+	return result ? explain(-result, reason) : 0;
+}
+
+int meter_open(const struct counter_source *source, const struct meter_scope *scope, char reason[METER_REASON_BYTES],
+	       struct meter **opened)
+{
+	struct meter *meter = alloc_zero(1, sizeof *meter);
+	struct meter_reading reading;
+	int result = 0;
+
+	if (!meter) {
+		snprintf(reason, METER_REASON_BYTES, "out of memory");
+		return -ENOMEM;
+	}
+	meter->source = source;
+	meter->fake = scope->fake;
+	meter->is_gauge = scope->is_gauge;
+	meter->is_of_machine = true;
+	if (!meter->fake && source->from != COUNTER_FILE)
+		result = open_perf(meter, scope, reason);
+	if (!result)
+		result = meter_take(meter, reason, &reading);
+	if (result)
+		meter_free(meter);
+	else
+		*opened = meter;
+	return result;
+}
+
+void meter_free(struct meter *meter)
+{
+	if (!meter)
+		return;
+	close_all(meter);
+	alloc_free(meter->ones);
+	alloc_free(meter);
+}
+
+bool meter_is_of_user(const struct meter *meter)
+{
+	return meter->is_of_user;
+}
+
+bool meter_is_of_machine(const struct meter *meter)
+{
+	return meter->is_of_machine;
+}
+
+static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struct meter_reading *reading)
+{
+	double enabled = 0, running = 0;
+	bool has_missed = false;
+
+	reading->value = 0;
+	for (size_t i = 0; i < meter->count; i++) {
+		struct one *one = &meter->ones[i];
+		struct counted now;
+
+		if (read(one->fd, &now, sizeof now) != sizeof now) {
+			int error = errno ? errno : EIO;
+
+			snprintf(reason, METER_REASON_BYTES, "it cannot be read: %s", strerror(error));
+			return -error;
+		}
+		double was_on = (double)(now.enabled - one->last.enabled);
+		double ran = (double)(now.running - one->last.running);
+
+		enabled += was_on;
+		running += ran;
+		has_missed = has_missed || (was_on > 0 && ran <= 0);
+		if (ran > 0)
+			reading->value += (double)(now.value - one->last.value) * (was_on / ran);
+		one->last = now;
+	}
+	reading->running = enabled > 0 ? running / enabled : 1;
+	if (has_missed)
+		reading->value = NAN;
+	return 0;
+}
+
+int meter_take(struct meter *meter, char reason[METER_REASON_BYTES], struct meter_reading *reading)
+{
+	struct meter_reading now = { .running = 1 };
+	int result = 0;
+
+	if (!meter->fake && meter->source->from != COUNTER_FILE)
+		return take_perf(meter, reason, reading);
+	if (meter->fake)
+		result = meter_fake_value(meter->fake, meter->source->text, meter->readings++, reason, &now);
+	else
+		result = meter_file_value(meter->source, reason, &now.value);
+	if (result)
+		return result;
+	reading->running = now.running;
+	reading->value = meter->is_gauge ? now.value : (now.value - meter->last) / now.running;
+	if (now.running <= 0)
+		reading->value = NAN;
+	meter->last = now.value;
+	return 0;
+}

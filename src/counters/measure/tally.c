@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which source or formula a type is had by, and what it comes to. */
+
+#include "counters/measure/tally.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A source that only counts processes when the machine is not permitted. */
+static int try_source(const struct counter_source *source, const struct meter_scope *scope, struct tally_way *way)
+{
+	struct meter_scope own = *scope;
+	struct meter *meter = NULL;
+	int result = meter_open(source, scope, way->reason, &meter);
+
+	if (result == -EACCES && scope->pid < 0) {
+		char reason[METER_REASON_BYTES];
+
+		own.pid = 0;
+		if (!meter_open(source, &own, reason, &meter)) {
+			way->is_of_command = true;
+			result = 0;
+		}
+	}
+	meter_free(meter);
+	return result;
+}
+
+static bool try_sources(const struct counter_type *type, const struct meter_scope *scope, struct tally_way *way)
+{
+	struct meter_scope own = *scope;
+
+	own.is_gauge = type->kind == COUNTER_GAUGE;
+	for (const struct counter_source *source = type->sources; source; source = source->next) {
+		if (try_source(source, &own, way))
+			continue;
+		way->source = source;
+		way->state = source->approximates ? TALLY_APPROXIMATE : TALLY_AVAILABLE;
+		return true;
+	}
+	return false;
+}
+
+static void try_formulas(const struct counters *counters, const struct counter_type *type, const struct tally_way *ways,
+			 struct tally_way *way)
+{
+	bool has_reason = way->reason[0] != 0;
+
+	for (const struct counter_formula *formula = type->formulas; formula && !way->formula;
+	     formula = formula->next) {
+		enum tally_state state = TALLY_AVAILABLE;
+		bool is_of_command = false;
+
+		for (uint32_t i = 0; i < formula->count; i++) {
+			const struct counter_step *step = &formula->steps[i];
+
+			if (step->op != COUNTER_OPERAND)
+				continue;
+			if (ways[step->type].state == TALLY_NOT_HERE && !has_reason) {
+				snprintf(way->reason, sizeof way->reason, "%s is not here",
+					 counters->types[step->type].name);
+				has_reason = true;
+			}
+			state = ways[step->type].state < state ? ways[step->type].state : state;
+			is_of_command = is_of_command || ways[step->type].is_of_command;
+		}
+		if (state == TALLY_NOT_HERE)
+			continue;
+		way->formula = formula;
+		way->state = state;
+		way->is_of_command = is_of_command;
+	}
+}
+
+/* From what is derived to its operands; chosen: by the chosen ways alone. */
+static void want_operands(const struct counters *counters, const struct tally_way *chosen, bool *wanted)
+{
+	for (size_t i = counters->type_count; i--;) {
+		uint32_t index = counters->order[i];
+		const struct counter_formula *formula =
+			chosen ? chosen[index].formula : counters->types[index].formulas;
+
+		for (; wanted[index] && formula; formula = chosen ? NULL : formula->next) {
+			for (uint32_t k = 0; k < formula->count; k++) {
+				if (formula->steps[k].op == COUNTER_OPERAND)
+					wanted[formula->steps[k].type] = true;
+			}
+		}
+	}
+}
+
+void tally_probe(const struct counters *counters, const bool *wanted, const struct meter_scope *scope,
+		 struct tally_way *ways)
+{
+	bool needed[COUNTERS_MAX];
+
+	for (size_t i = 0; i < counters->type_count; i++)
+		needed[i] = !wanted || wanted[i];
+	want_operands(counters, NULL, needed);
+	for (size_t i = 0; i < counters->type_count; i++) {
+		uint32_t index = counters->order[i];
+		const struct counter_type *type = &counters->types[index];
+		struct tally_way *way = &ways[index];
+
+		*way = (struct tally_way){ 0 };
+		if (needed[index] && !try_sources(type, scope, way))
+			try_formulas(counters, type, ways, way);
+		if (way->state == TALLY_NOT_HERE && !way->reason[0])
+			snprintf(way->reason, sizeof way->reason, "no source is known");
+	}
+}
+
+struct tally {
+	const struct counters *counters;
+	const struct tally_way *ways;
+	uint32_t type;
+	bool *needed;          /* by type */
+	struct meter **meters; /* by type; NULL: derived, or not needed */
+	double *values;        /* by type */
+	bool is_apart;
+};
+
+static int open_meters(struct tally *tally, const struct meter_scope *scope, bool in_group,
+		       char reason[METER_REASON_BYTES])
+{
+	struct meter_scope own = *scope;
+
+	for (size_t i = 0; i < tally->counters->type_count; i++) {
+		const struct counter_source *source = tally->ways[i].source;
+		int result;
+
+		if (!tally->needed[i] || !source)
+			continue;
+		own.is_gauge = tally->counters->types[i].kind == COUNTER_GAUGE;
+		result = meter_open(source, &own, reason, &tally->meters[i]);
+		if (result)
+			return result;
+		if (in_group && !own.group && source->from != COUNTER_FILE)
+			own.group = tally->meters[i];
+	}
+	return 0;
+}
+
+static void close_meters(struct tally *tally)
+{
+	for (size_t i = 0; tally->meters && i < tally->counters->type_count; i++) {
+		meter_free(tally->meters[i]);
+		tally->meters[i] = NULL;
+	}
+}
+
+int tally_open(const struct tally_ways *ways, uint32_t type, const struct meter_scope *scope,
+	       char reason[METER_REASON_BYTES], struct tally **opened)
+{
+	const struct counters *counters = ways->counters;
+	struct tally *tally = alloc_zero(1, sizeof *tally);
+	int result = 0;
+
+	if (tally) {
+		tally->counters = counters;
+		tally->ways = ways->ways;
+		tally->type = type;
+		tally->needed = alloc_zero(counters->type_count, sizeof *tally->needed);
+		tally->meters = alloc_zero(counters->type_count, sizeof *tally->meters);
+		tally->values = alloc_zero(counters->type_count, sizeof *tally->values);
+	}
+	if (!tally || !tally->needed || !tally->meters || !tally->values) {
+		snprintf(reason, METER_REASON_BYTES, "out of memory");
+		tally_free(tally);
+		return -ENOMEM;
+	}
+	tally->needed[type] = true;
+	want_operands(counters, ways->ways, tally->needed);
+	result = open_meters(tally, scope, true, reason);
+	if (result == -EINVAL) {
+		close_meters(tally);
+		tally->is_apart = true;
+		result = open_meters(tally, scope, false, reason);
+	}
+	if (result)
+		tally_free(tally);
+	else
+		*opened = tally;
+	return result;
+}
+
+void tally_free(struct tally *tally)
+{
+	if (!tally)
+		return;
+	close_meters(tally);
+	alloc_free(tally->needed);
+	alloc_free(tally->meters);
+	alloc_free(tally->values);
+	alloc_free(tally);
+}
+
+bool tally_is_apart(const struct tally *tally)
+{
+	return tally->is_apart;
+}
+
+static bool is_any(const struct tally *tally, bool (*is)(const struct meter *meter))
+{
+	for (size_t i = 0; i < tally->counters->type_count; i++) {
+		if (tally->meters[i] && is(tally->meters[i]))
+			return true;
+	}
+	return false;
+}
+
+bool tally_is_of_user(const struct tally *tally)
+{
+	return is_any(tally, meter_is_of_user);
+}
+
+bool tally_is_of_machine(const struct tally *tally)
+{
+	return is_any(tally, meter_is_of_machine);
+}
+
+int tally_take(struct tally *tally, char reason[METER_REASON_BYTES], struct tally_value *value)
+{
+	value->running = 1;
+	for (size_t i = 0; i < tally->counters->type_count; i++) {
+		struct meter_reading reading;
+		int result;
+
+		if (!tally->meters[i])
+			continue;
+		result = meter_take(tally->meters[i], reason, &reading);
+		if (result)
+			return result;
+		tally->values[i] = reading.value;
+		value->running = reading.running < value->running ? reading.running : value->running;
+	}
+	for (size_t i = 0; i < tally->counters->type_count; i++) {
+		uint32_t index = tally->counters->order[i];
+
+		if (tally->needed[index] && tally->ways[index].formula)
+			tally->values[index] = counter_formula_value(tally->ways[index].formula, tally->values);
+	}
+	value->value = tally->values[tally->type];
+	return 0;
+}
