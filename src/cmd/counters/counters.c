@@ -34,7 +34,7 @@ static operation *choose(const struct cli_arguments *arguments)
 		found = asked[i].run;
 		count++;
 	}
-	if (word && strcmp(word, "read") == 0) {
+	if (word && (strcmp(word, "read") == 0 || (strcmp(word, "cycles") == 0 && arguments->operand_count == 1))) {
 		found = counters_read_types;
 		count++;
 	} else if (word) {
@@ -57,7 +57,7 @@ static int run(const struct cli_arguments *arguments)
 	int status = STATUS_USAGE;
 
 	if (arguments->operand_count && strcmp(arguments->operands[0], "list") != 0 &&
-	    strcmp(arguments->operands[0], "read") != 0) {
+	    strcmp(arguments->operands[0], "read") != 0 && strcmp(arguments->operands[0], "cycles") != 0) {
 		cli_error("'asterism counters' cannot '%s'", arguments->operands[0]);
 		cli_hint("'asterism counters --help' lists what it can");
 		return STATUS_USAGE;
@@ -81,6 +81,7 @@ static const struct cli_entry rows[] = {
 	{ "list", { "list all types of counters, by class (default)" } },
 	{ "read TYPE... [-- COMMAND]",
 	  { "show by how much counters grow, and how fast: of the machine, or of the command and what it begins" } },
+	{ "cycles [-- COMMAND]", { "show what cycles are lost to: branches, instructions, execution, data" } },
 	{ NULL, { NULL } },
 };
 
@@ -98,7 +99,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_counters = {
 	.name = "counters",
 	.summary = "list and read the counters of processor and system",
-	.operands = "[list | read TYPE... [-- COMMAND [ARGUMENT...]]]",
+	.operands = "[list | cycles | read TYPE... [-- COMMAND [ARGUMENT...]]]",
 	.operands_max = 33,
 	.launches = true,
 	.description =

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { INTERVAL_NS = 1000000000, PAUSE_MS = 100, TYPES_READ_MAX = 32 };
 
@@ -34,8 +34,40 @@ struct reading {
 	const volatile sig_atomic_t *stop;
 	unsigned looks;
 	int command; /* the status with which it ended */
-	bool has_ended, is_passed;
+	bool has_ended, is_passed, is_cycles;
 };
+
+/* Cycles, and what they are lost to. */
+static const char *const causes[] = { "CPU_CYCLES", "CYCLES_BPU_STALL", "CYCLES_INSTR_ACCESS", "CYCLES_EXEC_STALL",
+				      "CYCLES_DATA_ACCESS" };
+
+static int find_causes(struct reading *reading)
+{
+	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+		const struct counter_type *type = counters_wanted(reading->counters, causes[i]);
+
+		if (!type)
+			return STATUS_USAGE;
+		reading->types[reading->count++] = (uint32_t)(type - reading->counters->types);
+	}
+	return STATUS_FINE;
+}
+
+/* Causes that are not here count with what has no cause. */
+static void drop_causes(struct reading *reading)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < reading->count; i++) {
+		const struct tally_way *way = &reading->ways[reading->types[i]];
+
+		if (way->state != TALLY_NOT_HERE)
+			reading->types[kept++] = reading->types[i];
+		else
+			cli_note("%s is not here: %s", causes[i], way->reason);
+	}
+	reading->count = kept;
+}
 
 static int find_types(struct reading *reading)
 {
@@ -66,6 +98,8 @@ static int find_ways(struct reading *reading)
 		wanted[reading->types[i]] = true;
 	tally_probe(reading->counters, wanted, &(struct meter_scope){ .pid = -1, .fake = reading->scope.fake },
 		    reading->ways);
+	if (reading->is_cycles)
+		drop_causes(reading);
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct tally_way *way = &reading->ways[reading->types[i]];
 		const char *name = reading->counters->types[reading->types[i]].name;
@@ -141,9 +175,37 @@ static json_t *value_json(const struct counter_type *type, const struct tally_wa
 			 "approximate", way->state == TALLY_APPROXIMATE);
 }
 
+/* What is left when all causes have got their share; it is negative where they overlap. */
+static void put_shares(const struct reading *reading, const double *values, json_t *all)
+{
+	double rest = 100;
+
+	for (size_t i = 1; i < reading->count; i++) {
+		const struct counter_type *type = &reading->counters->types[reading->types[i]];
+		double share = *values > 0 ? 100 * values[i] / *values : NAN;
+
+		if (isnan(share))
+			continue;
+		rest -= share;
+		if (all)
+			json_object_set_new(all, type->name, json_real(share));
+		else
+			printf("  %6.2f %% of cycles: %s\n", share, type->doc);
+	}
+	if (!(*values > 0))
+		return;
+	if (all)
+		json_object_set_new(all, "rest", json_real(rest));
+	else
+		printf("  %6.2f %% of cycles: work, and what has no cause here\n", rest);
+	if (rest < 0)
+		cli_note("causes overlap: their sources count some cycles twice");
+}
+
 static int look(struct reading *reading, double seconds)
 {
-	json_t *values = counters_want_json(reading->arguments) ? json_array() : NULL;
+	json_t *values = counters_want_json(reading->arguments) ? json_array() : NULL, *line;
+	double known[TYPES_READ_MAX] = { 0 };
 	int status = STATUS_FINE;
 
 	reading->looks++;
@@ -155,11 +217,13 @@ static int look(struct reading *reading, double seconds)
 		char reason[METER_REASON_BYTES] = "";
 		struct tally_value value;
 
+		known[i] = NAN;
 		if (tally_take(reading->tallies[i], reason, &value)) {
 			cli_error("%s: %s", type->name, reason);
 			status = STATUS_KERNEL;
 			continue;
 		}
+		known[i] = value.value;
 		if (value.running <= 0)
 			status = STATUS_LOST;
 		if (values)
@@ -167,8 +231,16 @@ static int look(struct reading *reading, double seconds)
 		else
 			put_value(type, way, &value, seconds);
 	}
-	if (values)
-		json_text_put(json_pack("{s:f,s:o}", "elapsed", seconds, "values", values));
+	line = values ? json_pack("{s:f,s:o}", "elapsed", seconds, "values", values) : NULL;
+	if (reading->is_cycles) {
+		json_t *shares = line ? json_object() : NULL;
+
+		put_shares(reading, known, shares);
+		if (line)
+			json_object_set_new(line, "shares", shares);
+	}
+	if (line)
+		json_text_put(line);
 	fflush(stdout);
 	return status;
 }
@@ -270,7 +342,8 @@ int counters_read_types(const struct cli_arguments *arguments, const struct coun
 
 	reading.launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .listener = { .fd = -1 } };
 	reading.ways = alloc_zero(counters->type_count, sizeof *reading.ways);
-	status = reading.ways ? find_types(&reading) : STATUS_USAGE;
+	reading.is_cycles = strcmp(arguments->operands[0], "cycles") == 0;
+	status = !reading.ways ? STATUS_USAGE : reading.is_cycles ? find_causes(&reading) : find_types(&reading);
 	if (!status)
 		status = counters_fake(&reading.scope.fake);
 	if (!status)
