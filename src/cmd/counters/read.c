@@ -311,6 +311,8 @@ static int prepare(struct reading *reading, struct asterism_diag *diag)
 		launch_settle(&reading->launch);
 		reading->scope.pid = reading->launch.pid;
 	}
+	/* The child is there, and keeps its own ways; the command may have us end as soon as it runs. */
+	reading->stop = signals_take();
 	status = open_all(reading);
 	if (!status && reading->arguments->launched &&
 	    launch_go(&reading->launch, reading->arguments->launched[0], diag))
@@ -325,10 +327,8 @@ static int run(struct reading *reading)
 
 	cli_print(diag);
 	asterism_diag_free(diag);
-	if (!status) {
-		reading->stop = signals_take();
+	if (!status)
 		status = follow(reading);
-	}
 	for (size_t i = 0; i < reading->count; i++)
 		tally_free(reading->tallies[i]);
 	launch_fini(&reading->launch);
