@@ -17,15 +17,17 @@ extern const struct embedded_file counters_embedded[];
 /* The texts are the arena's. -ENOENT without a message. */
 static int read_file(struct counters *counters, const char *path, struct asterism_diag *diag)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), result;
-	struct diag_source source = { .file = arena_text(counters->arena, path, strlen(path)) };
-	char *text = arena_zero(counters->arena, COUNTERS_BYTES_MAX + 2, 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), result = fd < 0 ? -errno : 0;
+	struct diag_source source = { 0 };
 	ssize_t got = 1;
+	char *text;
 
-	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
-	if (fd < 0)
-		return diag_error(diag, NULL, -errno, "%s cannot be read: %s", path, strerror(errno));
+	if (result)
+		return result == -ENOENT
+			       ? result
+			       : diag_error(diag, NULL, result, "%s cannot be read: %s", path, strerror(-result));
+	source.file = arena_text(counters->arena, path, strlen(path));
+	text = arena_zero(counters->arena, COUNTERS_BYTES_MAX + 2, 1);
 	if (!text || !source.file) {
 		close(fd);
 		return diag_no_memory(diag);
