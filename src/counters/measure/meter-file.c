@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what a value in a file of /proc or /sys is. */
 
+#include "base/alloc.h"
 #include "base/proc.h"
 #include "counters/measure/meter-priv.h"
 
@@ -111,12 +112,11 @@ static void look_at(struct search *search, char **words, size_t count)
 	}
 }
 
-int meter_file_value(const struct counter_source *source, char reason[METER_REASON_BYTES], double *value)
+static int search_text(struct search *search, char *text, char reason[METER_REASON_BYTES], double *value)
 {
-	static _Thread_local char text[FILE_BYTES];
-	struct search search = { .source = source };
+	const struct counter_source *source = search->source;
 	char *words[WORDS_MAX], *rest;
-	ssize_t length = proc_read(source->path, text, sizeof text);
+	ssize_t length = proc_read(source->path, text, FILE_BYTES);
 
 	if (length < 0) {
 		snprintf(reason, METER_REASON_BYTES, "%s: %s", source->path, strerror((int)-length));
@@ -126,12 +126,26 @@ int meter_file_value(const struct counter_source *source, char reason[METER_REAS
 		size_t count = split(line, words);
 
 		if (count)
-			look_at(&search, words, count);
+			look_at(search, words, count);
 	}
-	if (!search.is_found) {
+	if (!search->is_found) {
 		snprintf(reason, METER_REASON_BYTES, "%s has no such value", source->path);
 		return -ENOENT;
 	}
-	*value = search.value * source->times;
+	*value = search->value * source->times;
 	return 0;
+}
+
+int meter_file_value(const struct counter_source *source, char reason[METER_REASON_BYTES], double *value)
+{
+	struct search search = { .source = source };
+	char *text = alloc_zero(FILE_BYTES, 1);
+	int result = -ENOMEM;
+
+	if (text)
+		result = search_text(&search, text, reason, value);
+	else
+		snprintf(reason, METER_REASON_BYTES, "out of memory");
+	alloc_free(text);
+	return result;
 }
