@@ -43,6 +43,7 @@ types() {
 	done
 	run -0 cat refused
 	[ "$output" = "connections
+deadlock
 double-read
 files-opened
 fsync-stall
