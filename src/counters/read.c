@@ -114,9 +114,9 @@ static int add_type(struct counter_reading *reading, const char *start, const st
 
 static int begin_type(struct counter_reading *reading, struct counter_type *type, const char **start)
 {
+	*start = reading->at;
 	if (reading->class == HASH_NONE)
 		return counter_wrong(reading, "CLASS NAME stands before its counters", "this counter is of no class");
-	*start = reading->at;
 	type->class = reading->class;
 	type->base = HASH_NONE;
 	int result = counter_name(reading, "the name of a counter", false, &type->name);

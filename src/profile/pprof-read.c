@@ -248,6 +248,7 @@ static int find_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_
 	size_t length = 0;
 	int result;
 
+	text[0] = 0;
 	if (!is_word && string < pprof->string_count && pprof->strings[string].number) {
 		*number = pprof->strings[string].number;
 		return 0;

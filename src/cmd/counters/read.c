@@ -64,7 +64,7 @@ static void drop_causes(struct reading *reading)
 		if (way->state != TALLY_NOT_HERE)
 			reading->types[kept++] = reading->types[i];
 		else
-			cli_note("%s is not here: %s", causes[i], way->reason);
+			cli_note("%s is not here: %s", reading->counters->types[reading->types[i]].name, way->reason);
 	}
 	reading->count = kept;
 }
