@@ -114,6 +114,14 @@ struct report_view {
 	bool is_redacted; /* names of programs, files and threads, and what is in memory, are not to be shown */
 };
 
+/* What stands for a thread's process: its pid, or where that is not known the thread, with the highest bit. */
+static inline uint64_t report_process(const struct report_view *view, uint32_t thread)
+{
+	uint32_t pid = view->threads[thread].pid;
+
+	return pid ? pid : UINT64_C(1) << 63 | thread;
+}
+
 /* The name with that index (reasons, functions, programs); "" for 0. */
 const char *report_name(const struct report_view *view, uint32_t index);
 
@@ -152,8 +160,5 @@ struct report {
 	const struct report_kind *kind;
 	const struct report_view *view;
 };
-
-/* All kinds in the order in which they are shown, ended by NULL. */
-extern const struct report_kind *const report_kinds[];
 
 #endif

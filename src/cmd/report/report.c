@@ -9,7 +9,7 @@
 #include "cmd/report/progress.h"
 #include "cmd/text/output.h"
 #include "cmd/text/signals.h"
-#include "report/kinds.h"
+#include "report/kind/kinds.h"
 #include "report/page/page.h"
 #include "report/pass.h"
 #include "report/table.h"

@@ -17,6 +17,12 @@ setup()
 	python3 "$root/tests/report/states.py" $ASTERISM trace --schedstat stat --tick 10000000
 }
 
+@test "calls and faults of a random workload are counted as by another computation" {
+	timeout 120 $ASTERISM record -q --for-report -o trace -- python3 "$root/tests/report/workload.py" 0.5 11
+	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults
+	[[ $output == *" 0 tables wrong" ]]
+}
+
 @test "a recording begins with the threads that are there" {
 	sleep 1000 3>&- &
 	pid=$!

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Every slice, for programs: only where it is asked for by name, and no more than fit in bounded memory. */
 
-#include "report/kinds.h"
+#include "report/kind/kinds.h"
 
 #include "base/alloc.h"
 #include "report/table.h"

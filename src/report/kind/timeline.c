@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The timeline: who ran, who waited, and for what. Strips show in each span of time what a lane was for most of it. */
 
-#include "report/kinds.h"
+#include "report/kind/kinds.h"
 
 #include "base/alloc.h"
 #include "report/table.h"

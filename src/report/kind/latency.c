@@ -2,7 +2,7 @@
 /* Latencies: how long threads waited for a processor, how long they were blocked, and how long calls and requests took.
  */
 
-#include "report/kinds.h"
+#include "report/kind/kinds.h"
 
 #include "base/alloc.h"
 #include "report/distribution.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The overview: what the trace holds, who had the processors, and what is missing. */
 
-#include "report/kinds.h"
+#include "report/kind/kinds.h"
 
 #include "base/alloc.h"
 #include "report/table.h"

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares tables of `asterism report` with what is worked out here from the dumped events, in the plainest way.
+
+Each report has a function that takes all events and gives the rows that it expects, as sets of tuples. Meant for traces
+without losses.
+
+usage: naive.py ASTERISM TRACE REPORT...
+"""
+
+import collections
+import errno
+import json
+import subprocess
+import sys
+
+
+def events_of(asterism, trace):
+    done = subprocess.run([asterism, "dump", "-f", "json", trace], stdout=subprocess.PIPE, text=True, check=True)
+    return [event for event in map(json.loads, done.stdout.splitlines()) if "event" in event]
+
+
+def report_of(asterism, trace, name):
+    done = subprocess.run([asterism, "report", "-f", "json", "--only", name, trace], stdout=subprocess.PIPE, text=True,
+                          check=True)
+    return json.loads(done.stdout)["reports"][name]["tables"]
+
+
+def thread(cell):
+    return cell and cell.get("tid")
+
+
+def syscalls(events):
+    """({(call, count, failed, sum)}, {(call, error, count)}, {pid: (calls, failed, time)})"""
+    inside, calls, errors = {}, collections.defaultdict(list), collections.Counter()
+    processes = collections.defaultdict(lambda: [0, 0, 0])
+    unfinished = collections.Counter()
+    for event in events:
+        tid = event["tid"]
+        if event["event"] == "sched_process_fork":
+            inside.pop(event["child_pid"], None)
+        if event["event"] == "sys_enter":
+            inside[tid] = (event["id"], event["ts"])
+        if event["event"] != "sys_exit":
+            continue
+        call, begin = inside.pop(tid, (None, 0))
+        if call != event["id"]:
+            continue
+        took, failed = event["ts"] - begin, -4095 <= event["ret"] < 0
+        calls[call].append((took, failed))
+        if failed:
+            errors[call, -event["ret"]] += 1
+        for i, more in enumerate((1, failed, took)):
+            processes[event["pid"]][i] += more
+    for call, _ in inside.values():
+        unfinished[call] += 1
+    return calls, errors, processes, unfinished
+
+
+def check_syscalls(events, tables, expect):
+    calls, errors, processes, unfinished = syscalls(events)
+    expect("calls", sorted((len(took), sum(failed for _, failed in took), sum(ns for ns, _ in took),
+                            max(ns for ns, _ in took), unfinished[call]) for call, took in calls.items()),
+           sorted((row["count"], row["failed"], row["sum_ns"], row["most_ns"], row["unfinished"])
+                  for row in tables["calls"] if row["count"]))
+    expect("errors", sorted((errno.errorcode.get(number, str(-number)), count) for (_, number), count in errors.items()),
+           sorted((row["error"].lstrip("-") if not row["error"][1:].isdigit() else row["error"], row["count"])
+                  for row in tables["errors"]))
+    expect("processes", sorted(tuple(row) for row in processes.values()),
+           sorted((row["count"], row["failed"], row["sum_ns"]) for row in tables["processes"]))
+
+
+def check_faults(events, tables, expect):
+    rows, pages = collections.defaultdict(lambda: [0] * 5), collections.defaultdict(set)
+    places = collections.Counter()
+    for event in events:
+        if not event["event"].startswith("page_fault_"):
+            continue
+        code, row = event["error_code"], rows[event["pid"]]
+        row[event["event"] == "page_fault_kernel"] += 1
+        for i, bit in ((2, 2), (3, 16), (4, 1)):
+            row[i] += bool(code & bit)
+        pages[event["pid"]].add(event["address"] >> 12)
+        places[event["pid"], event["ip"]] += 1
+    expect("processes", sorted((*row, len(pages[pid])) for pid, row in rows.items()),
+           sorted(tuple(row[name] for name in ("user", "kernel", "writes", "fetches", "protections", "pages"))
+                  for row in tables["processes"]))
+    expect("places", sorted(places.values(), reverse=True)[:100], [row["count"] for row in tables["places"]])
+
+
+CHECKS = {"syscalls": check_syscalls, "faults": check_faults}
+
+
+def main():
+    asterism, trace, *names = sys.argv[1:]
+    events, wrong, compared = events_of(asterism, trace), 0, 0
+
+    for name in names:
+        def expect(what, wanted, shown):
+            nonlocal wrong, compared
+            compared += len(wanted)
+            if wanted == shown:
+                return
+            wrong += 1
+            print(f"{name}, {what}: {len(wanted)} rows are expected, {len(shown)} shown; they first differ in")
+            print(*next(((a, b) for a, b in zip([*wanted, None], [*shown, None]) if a != b)), sep="\n")
+
+        CHECKS[name](events, report_of(asterism, trace, name), expect)
+    print(f"{compared} rows compared, {wrong} tables wrong")
+    return 1 if wrong or not compared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
