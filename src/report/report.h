@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum report_state {
 	REPORT_UNKNOWN, /* after a gap, until the thread is seen again */
@@ -142,6 +143,8 @@ struct report_kind {
 	int (*match)(struct report *report, const struct report_match *match);
 	int (*finish)(struct report *report);
 	void (*write)(struct report *report, struct report_tables *tables); /* may be called again */
+	int (*draw)(struct report *report, FILE *stream);                   /* a picture as SVG; NULL: it has none */
+	int (*graph)(struct report *report, FILE *stream);                  /* a graph as DOT; NULL: it has none */
 	void (*free)(struct report *report);
 	bool is_asked;  /* only where it is named */
 	uint64_t roles; /* 1 << enum report_role: the only events that it is told of; ALL: of every one */

@@ -31,7 +31,7 @@ enum report_cell_kind {
 
 struct report_column {
 	const char *name;  /* for programs: time_ns, waker */
-	const char *title; /* for people; "" for none */
+	const char *title; /* for people; "" for none; NULL: the column is for programs alone */
 	enum report_cell_kind kind;
 	bool is_deep; /* of a tree: the row's depth indents it */
 };

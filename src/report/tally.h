@@ -24,9 +24,9 @@ struct report_tally {
 };
 
 /* A tally of items of a type, whose first member is `uint64_t key[N]`. */
-#define REPORT_TALLY(type, many)                                                                                   \
-	((struct report_tally){ .words = sizeof((type *)0)->key / sizeof(uint64_t), .item_bytes = sizeof(type), \
-				.most = (many) })
+#define REPORT_TALLY(type, many) \
+	((struct report_tally){  \
+		.words = sizeof((type *)0)->key / sizeof(uint64_t), .item_bytes = sizeof(type), .most = (many) })
 
 /* The item of that key, made of zeros where there is none; NULL: no room (left_out), or no memory (failure). Good until
  * the next one is made. */

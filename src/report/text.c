@@ -17,8 +17,17 @@ struct shown {
 	char **cells; /* row after row */
 	size_t count, capacity;
 	unsigned rows, left_out, width[REPORT_COLUMNS_MAX];
+	unsigned column_count, columns[REPORT_COLUMNS_MAX]; /* those that are shown */
 	bool begun;
 };
+
+/* The column that is shown there. */
+static const struct report_column *column_of(const struct report_tables *tables, unsigned place)
+{
+	const struct shown *shown = tables->state;
+
+	return &tables->columns[shown->columns[place]];
+}
 
 /* How many characters a UTF-8 text has. */
 static unsigned width_of(const char *text)
@@ -103,8 +112,13 @@ static void text_table(struct report_tables *tables, const char *name, const cha
 	(void)name;
 	fprintf(tables->stream, "\n%s%s", title, *title ? "\n" : "");
 	shown->count = shown->rows = shown->left_out = 0;
-	for (unsigned i = 0; i < tables->column_count; i++)
-		shown->width[i] = width_of(tables->columns[i].title);
+	shown->column_count = 0;
+	for (unsigned i = 0; i < tables->column_count; i++) {
+		if (!tables->columns[i].title)
+			continue;
+		shown->width[shown->column_count] = width_of(tables->columns[i].title);
+		shown->columns[shown->column_count++] = i;
+	}
 }
 
 static void text_row(struct report_tables *tables, const struct report_cell *cells, unsigned depth)
@@ -116,13 +130,14 @@ static void text_row(struct report_tables *tables, const struct report_cell *cel
 		return;
 	}
 	shown->rows++;
-	for (unsigned i = 0; i < tables->column_count && !tables->failure; i++) {
+	for (unsigned i = 0; i < shown->column_count && !tables->failure; i++) {
+		const struct report_column *column = column_of(tables, i);
 		struct text_buffer text = { 0 };
 		char *taken;
 
-		if (tables->columns[i].is_deep)
+		if (column->is_deep)
 			text_printf(&text, "%*s", (int)(depth > 16 ? 16 : depth) * INDENT, "");
-		report_cell_show(&text, tables->view, tables->columns[i].kind, &cells[i], BAR);
+		report_cell_show(&text, tables->view, column->kind, &cells[shown->columns[i]], BAR);
 		text_append(&text, "");
 		if (text_take(&text, &taken))
 			tables->failure = -ENOMEM;
@@ -139,17 +154,17 @@ static void fit(struct report_tables *tables)
 	for (;;) {
 		unsigned total = 0, widest = 0;
 
-		for (unsigned i = 0; i < tables->column_count; i++) {
-			enum report_cell_kind kind = tables->columns[i].kind;
+		for (unsigned i = 0; i < shown->column_count; i++) {
+			enum report_cell_kind kind = column_of(tables, i)->kind;
 
 			total += shown->width[i] + (i ? GAP : 0);
 			if ((kind == CELL_TEXT || kind == CELL_THREAD || kind == CELL_BAR) &&
 			    (shown->width[widest] < shown->width[i] ||
-			     report_cell_is_right(tables->columns[widest].kind)))
+			     report_cell_is_right(column_of(tables, widest)->kind)))
 				widest = i;
 		}
 		if (total <= COLUMNS || shown->width[widest] <= NARROWEST ||
-		    report_cell_is_right(tables->columns[widest].kind))
+		    report_cell_is_right(column_of(tables, widest)->kind))
 			return;
 		shown->width[widest]--;
 	}
@@ -167,15 +182,15 @@ static void put_cell(struct report_tables *tables, unsigned column, const char *
 		while (((unsigned char)*end & 0xc0) == 0x80)
 			end++;
 	}
-	if (report_cell_is_right(tables->columns[column].kind))
+	if (report_cell_is_right(column_of(tables, column)->kind))
 		fprintf(tables->stream, "%*s", (int)(is_cut ? 0 : room - width), "");
 	fprintf(tables->stream, "%.*s%s", (int)(end - text), text,
-		is_cut ? (tables->columns[column].kind == CELL_BAR ? "##" : "..") : "");
-	if (column + 1 == tables->column_count) {
+		is_cut ? (column_of(tables, column)->kind == CELL_BAR ? "##" : "..") : "");
+	if (column + 1 == shown->column_count) {
 		fputc('\n', tables->stream);
 		return;
 	}
-	if (!report_cell_is_right(tables->columns[column].kind))
+	if (!report_cell_is_right(column_of(tables, column)->kind))
 		fprintf(tables->stream, "%*s", (int)(is_cut ? 0 : room - width), "");
 	fprintf(tables->stream, "%*s", GAP, "");
 }
@@ -187,10 +202,10 @@ static void text_table_end(struct report_tables *tables)
 	fit(tables);
 	if (!shown->count)
 		fputs("(none)\n", tables->stream);
-	for (unsigned i = 0; shown->count && i < tables->column_count; i++)
-		put_cell(tables, i, tables->columns[i].title);
+	for (unsigned i = 0; shown->count && i < shown->column_count; i++)
+		put_cell(tables, i, column_of(tables, i)->title);
 	for (size_t i = 0; i < shown->count; i++) {
-		put_cell(tables, (unsigned)(i % tables->column_count), shown->cells[i]);
+		put_cell(tables, (unsigned)(i % shown->column_count), shown->cells[i]);
 		alloc_free(shown->cells[i]);
 	}
 	if (shown->left_out)

@@ -88,7 +88,32 @@ def check_faults(events, tables, expect):
     expect("places", sorted(places.values(), reverse=True)[:100], [row["count"] for row in tables["places"]])
 
 
-CHECKS = {"syscalls": check_syscalls, "faults": check_faults}
+def check_processes(events, tables, expect):
+    """Born processes: (pid, who made it, birth, end, program, threads)."""
+    first, made, runs = events[0]["ts"], [], {}
+    for at, event in enumerate(events):
+        if event["event"] == "sched_process_exec":
+            runs[event["pid"]] = event["filename"]
+        if event["event"] != "sched_process_fork" or event["child_pid"] != event["child_tgid"]:
+            continue
+        pid, end, threads = event["child_pid"], None, 1
+        program = runs[pid] = runs.get(event["pid"])
+        for later in events[at + 1:]:
+            if later["event"] == "sched_process_fork" and later["child_pid"] == pid:
+                break
+            threads += later["event"] == "sched_process_fork" and later["child_tgid"] == pid
+            if later["event"] == "sched_process_exec" and later["pid"] == pid:
+                program = later["filename"]
+            left = later["event"] == "sched_switch" and later["prev_pid"] == pid and later["prev_state"]
+            if left and left & 0x30 and not left & 0xf:
+                end = later["ts"] - first
+        made.append((pid, event["pid"], event["ts"] - first, end, program, threads))
+    expect("tree", sorted(made, key=str),
+           sorted(((row["pid"], thread(row["parent"]), row["begin_ns"], row["end_ns"], row["path"], row["threads"])
+                   for row in tables["tree"] if row["begin_ns"] is not None), key=str))
+
+
+CHECKS = {"processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
 
 
 def main():

@@ -16,7 +16,7 @@ static const char *const graph_choices[] = { "text", "dot", "json", NULL };
 static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const platform_choices[] = { "p6", "itanium", "604e", "win2000", "linux24", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
-static const char *const report_choices[] = { "text", "json", "csv", "html", NULL };
+static const char *const report_choices[] = { "text", "json", "csv", "html", "svg", "dot", NULL };
 static const char *const query_choices[] = { "text", "json", "csv", "sql", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
@@ -144,9 +144,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_FORMAT_EVENTS] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
 				   "what is written: text (default), or json" },
 	[OPTION_FORMAT_REPORT] = { "format", 'f', CLI_CHOICE, "FORMAT", report_choices,
-				   "what is written: text (default), json, csv or html; without it the ending of -o "
-				   "FILE "
-				   "decides" },
+				   "what is written: text (default), json, csv, html, or the picture of the one report "
+				   "that "
+				   "--only names: svg or dot; without it the ending of -o FILE decides" },
 	[OPTION_FORMAT_QUERY] = { "format", 'f', CLI_CHOICE, "FORMAT", query_choices,
 				  "what is written: text (default), json: an object per record, csv, or sql: the "
 				  "program "

@@ -22,6 +22,8 @@
 
 enum { REPORTS_MAX = 32, ROWS_SHOWN = 30, PAGE_BYTES = 32 << 20 };
 
+typedef int (*picture_writer)(struct report *report, FILE *stream);
+
 struct command {
 	struct inputs inputs;
 	struct report_pass *pass;
@@ -29,19 +31,25 @@ struct command {
 	size_t report_count;
 	struct report *page; /* NULL: none is written */
 	const struct report_form *form;
-	const char *file; /* NULL: standard output */
+	picture_writer picture; /* written in place of a form; or NULL */
+	const char *file;       /* NULL: standard output */
 };
 
 /* Forms in the order of the choices of -f, with the endings of files that mean them. */
 static const struct {
-	const struct report_form *form;
+	const struct report_form *form; /* NULL: it is a picture */
+	bool is_graph;
 	const char *ending;
 } forms[] = {
-	{ &report_form_text, ".txt" },
-	{ &report_form_json, ".json" },
-	{ &report_form_csv, ".csv" },
-	{ &report_form_html, ".html" },
+	{ &report_form_text, false, ".txt" },
+	{ &report_form_json, false, ".json" },
+	{ &report_form_csv, false, ".csv" },
+	{ &report_form_html, false, ".html" },
+	{ NULL, false, ".svg" },
+	{ NULL, true, ".dot" },
 };
+
+enum { FORMS = sizeof forms / sizeof *forms };
 
 /* The ending of a file's name, or NULL. */
 static const char *ending_of(const char *file)
@@ -51,24 +59,50 @@ static const char *ending_of(const char *file)
 	return dot > base ? dot : NULL;
 }
 
-static int choose_form(const struct cli_arguments *arguments, const struct report_form **form)
+static picture_writer picture_of(const struct report_kind *kind, size_t form)
+{
+	return forms[form].is_graph ? kind->graph : kind->draw;
+}
+
+/* The picture is that of the report that only names. */
+static int choose_picture(struct command *command, const char *only, size_t form)
+{
+	struct text_buffer names = { 0 };
+
+	for (const struct report_kind *const *kind = report_kinds; *kind; kind++) {
+		if (!picture_of(*kind, form))
+			continue;
+		text_printf(&names, "%s%s", names.length ? ", " : "", (*kind)->name);
+		if (only && strcmp((*kind)->name, only) == 0)
+			command->picture = picture_of(*kind, form);
+	}
+	if (!command->picture) {
+		cli_error("%s is the picture of one report", forms[form].ending);
+		cli_hint("name it with --only: %s", names.bytes ? names.bytes : "");
+	}
+	text_fini(&names);
+	return command->picture ? STATUS_FINE : STATUS_USAGE;
+}
+
+static int choose_form(struct command *command, const struct cli_arguments *arguments)
 {
 	const char *file = arguments->options[OPTION_OUTPUT].text, *ending = file ? ending_of(file) : NULL;
+	size_t form = 0;
 
-	*form = &report_form_text;
-	if (cli_has(arguments, OPTION_FORMAT_REPORT))
-		*form = forms[arguments->options[OPTION_FORMAT_REPORT].number].form;
-	if (cli_has(arguments, OPTION_FORMAT_REPORT) || !ending)
-		return STATUS_FINE;
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		if (strcmp(ending, forms[i].ending) != 0)
-			continue;
-		*form = forms[i].form;
-		return STATUS_FINE;
+	if (cli_has(arguments, OPTION_FORMAT_REPORT)) {
+		form = arguments->options[OPTION_FORMAT_REPORT].number;
+	} else if (ending) {
+		while (form < FORMS && strcmp(ending, forms[form].ending) != 0)
+			form++;
 	}
-	cli_error("no report is written as %s: %s", ending, file);
-	cli_hint("the forms are .txt, .json, .csv and .html; -f text writes text to a file of any name");
-	return STATUS_USAGE;
+	if (form == FORMS) {
+		cli_error("no report is written as %s: %s", ending, file);
+		cli_hint("the forms are .txt, .json, .csv, .html, .svg and .dot; -f text writes text to a file of any "
+			 "name");
+		return STATUS_USAGE;
+	}
+	command->form = forms[form].form;
+	return command->form ? STATUS_FINE : choose_picture(command, arguments->options[OPTION_ONLY].text, form);
 }
 
 static int unknown_report(const char *name, size_t length)
@@ -203,6 +237,13 @@ static int write_form(struct command *command, struct report_tables *tables, con
 		.rows_most = tables->rows_most,
 	};
 
+	if (command->picture) {
+		int result = command->picture(command->reports[0], tables->stream);
+
+		if (!result && (fflush(tables->stream) || ferror(tables->stream)))
+			result = errno ? -errno : -EIO;
+		return result;
+	}
 	if (command->page)
 		return report_page_write(tables->stream, command->page, &page);
 	return report_write(tables, command->reports, command->report_count);
@@ -244,7 +285,7 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	int status = check_only(only);
 
 	if (!status)
-		status = choose_form(arguments, &command->form);
+		status = choose_form(command, arguments);
 	command->file = file && strcmp(file, "-") != 0 ? file : NULL;
 	if (!status)
 		status = inputs_open(&command->inputs, arguments);
@@ -282,6 +323,7 @@ static const struct cli_example examples[] = {
 	{ "asterism report --only latency --from 2s --to 3s trace", "One report, about one second." },
 	{ "asterism report -o trace.html trace",
 	  "One page for a browser: lanes of processors and threads, and all reports." },
+	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
 	{ "asterism report -o trace.json trace", "Writes all for other programs." },
 	{ NULL, NULL },
 };

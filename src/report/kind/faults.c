@@ -105,9 +105,9 @@ static int by_faults(const void *left, const void *right)
 static void write_processes(struct faults *faults, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "process", "process", CELL_THREAD, false },	  { "user", "by itself", CELL_COUNT, false },
+		{ "process", "process", CELL_THREAD, false },     { "user", "by itself", CELL_COUNT, false },
 		{ "kernel", "in the kernel", CELL_COUNT, false }, { "writes", "writes", CELL_COUNT, false },
-		{ "fetches", "of code", CELL_COUNT, false },	  { "protections", "protected", CELL_COUNT, false },
+		{ "fetches", "of code", CELL_COUNT, false },      { "protections", "protected", CELL_COUNT, false },
 		{ "pages", "pages", CELL_COUNT, false },
 	};
 	const struct process *processes = faults->processes.items;
@@ -116,13 +116,12 @@ static void write_processes(struct faults *faults, struct report_tables *tables)
 	report_table(tables, "processes", "Processes by faults", columns, 7);
 	for (size_t i = 0; i < faults->processes.count; i++)
 		report_row(tables,
-			   (struct report_cell[]){ report_cell_thread(processes[i].thread),
-						   report_cell_number(processes[i].user),
-						   report_cell_number(processes[i].kernel),
-						   report_cell_number(processes[i].writes),
-						   report_cell_number(processes[i].fetches),
-						   report_cell_number(processes[i].protections),
-						   report_cell_number(processes[i].pages) },
+			   (struct report_cell[]){
+				   report_cell_thread(processes[i].thread), report_cell_number(processes[i].user),
+				   report_cell_number(processes[i].kernel), report_cell_number(processes[i].writes),
+				   report_cell_number(processes[i].fetches),
+				   report_cell_number(processes[i].protections),
+				   report_cell_number(processes[i].pages) },
 			   0);
 	report_table_end(tables);
 }

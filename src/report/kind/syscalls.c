@@ -254,10 +254,9 @@ static void write_processes(struct syscalls *syscalls, struct report_tables *tab
 	report_table(tables, "processes", "Processes by calls", columns, 4);
 	for (size_t i = 0; i < syscalls->processes.count; i++)
 		report_row(tables,
-			   (struct report_cell[]){ report_cell_thread(processes[i].thread),
-						   report_cell_number(processes[i].count),
-						   report_cell_number(processes[i].failed),
-						   report_cell_number(processes[i].ns) },
+			   (struct report_cell[]){
+				   report_cell_thread(processes[i].thread), report_cell_number(processes[i].count),
+				   report_cell_number(processes[i].failed), report_cell_number(processes[i].ns) },
 			   0);
 	report_table_end(tables);
 }

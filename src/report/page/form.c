@@ -61,6 +61,8 @@ static void begin_table(struct report_tables *tables, const char *name, const ch
 	put_tagged(tables, "<table><caption>", title ? title : "", "</caption><thead><tr>");
 	for (unsigned int i = 0; i < tables->column_count; i++) {
 		const struct report_column *column = &tables->columns[i];
+		if (!column->title)
+			continue;
 		put_tagged(tables, is_amount(column->kind) ? "<th class=\"n\">" : "<th>", column->title, "</th>");
 	}
 	fputs("</tr></thead><tbody>\n", tables->stream);
@@ -158,6 +160,8 @@ static void put_row(struct report_tables *tables, const struct report_cell *cell
 	text_append(&html, "<tr>");
 	for (unsigned int i = 0; i < tables->column_count; i++) {
 		const struct report_column *column = &tables->columns[i];
+		if (!column->title)
+			continue;
 		text_append(&html, column->kind == CELL_STRIP ? "<td class=\"strip\">"
 				   : is_amount(column->kind)  ? "<td class=\"n\">"
 							      : "<td>");

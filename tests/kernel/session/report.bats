@@ -19,8 +19,44 @@ setup()
 
 @test "calls and faults of a random workload are counted as by another computation" {
 	timeout 120 $ASTERISM record -q --for-report -o trace -- python3 "$root/tests/report/workload.py" 0.5 11
-	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults
+	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults processes
 	[[ $output == *" 0 tables wrong" ]]
+}
+
+@test "the processes of a command as pictures: a name that attacks is text in them" {
+	cat >attack.py <<-'END'
+		import os
+		for name in ('</title><x>', '"];evil [', "a&b\\\xff", "\u202e\x1b[2J"):
+		    child = os.fork()
+		    if not child:
+		        open("/proc/self/comm", "wb").write(name.encode("latin-1", "replace"))
+		        os._exit(0)
+		    os.waitpid(child, 0)
+	END
+	timeout 60 $ASTERISM record -q --for-report -o trace -- python3 attack.py
+	$ASTERISM report --only processes -o tree.svg trace
+	$ASTERISM report --only processes -o tree.dot trace
+	python3 - <<-'END'
+		import re, xml.dom.minidom
+		tree = xml.dom.minidom.parse("tree.svg").documentElement
+		texts = [node.firstChild.data for node in tree.getElementsByTagName("text")]
+		assert any(text.startswith("</title><x>") for text in texts), texts
+		assert not tree.getElementsByTagName("x") and len(tree.getElementsByTagName("rect")) >= 6
+		text = open("tree.dot", encoding="utf-8").read()
+		assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", text), text
+		quoted = re.sub(r'"(\\.|[^"\\])*"', "TEXT", text)
+		assert "evil" not in quoted and quoted.count('"') == 0 and quoted.count("->") >= 4, quoted
+	END
+}
+
+@test "a picture is that of one report, which has one" {
+	timeout 60 $ASTERISM record -q --for-report -o trace -- true
+	run -2 $ASTERISM report -o all.svg trace
+	[[ $output == *".svg is the picture of one report"*"name it with --only: processes"* ]]
+	run -2 $ASTERISM report --only latency -f dot trace
+	[[ $output == *".dot is the picture of one report"* ]]
+	run -2 $ASTERISM report -o all.png trace
+	[[ $output == *"no report is written as .png"* ]]
 }
 
 @test "a recording begins with the threads that are there" {
