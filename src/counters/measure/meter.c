@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPUS_MAX = 4096 };
+enum { CPUS_MAX = 4096, FAKE_READING_NS = 1000000000 };
 
 /* As the kernel writes it. */
 struct counted {
@@ -84,7 +84,8 @@ static int explain(int error, char reason[METER_REASON_BYTES])
 	return -error;
 }
 
-static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, int cpu)
+static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, pid_t pid,
+		    int cpu)
 {
 	int group = -1;
 	int fd;
@@ -93,7 +94,7 @@ static int open_one(struct meter *meter, const struct perf_event_attr *attr, con
 		group = scope->group->ones[meter->count].fd;
 	if (alloc_grow(&meter->ones, &meter->capacity, meter->count, sizeof *meter->ones))
 		return -ENOMEM;
-	fd = (int)syscall(SYS_perf_event_open, attr, scope->pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	meter->ones[meter->count++] = (struct one){ .fd = fd };
@@ -102,8 +103,34 @@ static int open_one(struct meter *meter, const struct perf_event_attr *attr, con
 
 static void close_all(struct meter *meter)
 {
-	while (meter->count)
-		close(meter->ones[--meter->count].fd);
+	while (meter->count) {
+		int fd = meter->ones[--meter->count].fd;
+
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* A thread that is gone has a place without a descriptor, so that groups have the same places. */
+static int open_threads(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope)
+{
+	size_t here = 0;
+
+	for (size_t i = 0; i < scope->threads->count; i++) {
+		bool is_gone = scope->group && i < scope->group->count && scope->group->ones[i].fd < 0;
+		int result = is_gone ? -ESRCH : open_one(meter, attr, scope, scope->threads->ids[i], -1);
+
+		if (result != -ESRCH) {
+			here++;
+		} else {
+			result = alloc_grow(&meter->ones, &meter->capacity, i, sizeof *meter->ones) ? -ENOMEM : 0;
+			if (!result)
+				meter->ones[meter->count++] = (struct one){ .fd = -1 };
+		}
+		if (result)
+			return result;
+	}
+	return here ? 0 : -ESRCH;
 }
 
 /* Processors that are off are left out. */
@@ -112,10 +139,12 @@ static int open_all(struct meter *meter, const struct perf_event_attr *attr, con
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int result = 0;
 
+	if (scope->threads)
+		return open_threads(meter, attr, scope);
 	if (scope->pid >= 0)
-		return open_one(meter, attr, scope, -1);
+		return open_one(meter, attr, scope, scope->pid, -1);
 	for (int cpu = 0; !result && cpu < cpus && cpu < CPUS_MAX; cpu++) {
-		result = open_one(meter, attr, scope, cpu);
+		result = open_one(meter, attr, scope, -1, cpu);
 		if (result == -ENODEV && cpu)
 			result = 0;
 	}
@@ -125,14 +154,15 @@ static int open_all(struct meter *meter, const struct perf_event_attr *attr, con
 static int open_perf(struct meter *meter, const struct meter_scope *scope, char reason[METER_REASON_BYTES])
 {
 	bool is_leader = !scope->group || !scope->group->count;
+	bool waits = scope->pid > 0 && !scope->threads && is_leader;
 	struct perf_event_attr attr = {
 		.type = meter->source->perf_type,
 		.size = sizeof attr,
 		.config = meter->source->config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.inherit = scope->pid >= 0,
-		.disabled = scope->pid > 0 && is_leader,
-		.enable_on_exec = scope->pid > 0 && is_leader,
+		.disabled = waits,
+		.enable_on_exec = waits,
 	};
 	uint64_t id = 0;
 	int result;
@@ -210,6 +240,8 @@ static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struc
 		struct one *one = &meter->ones[i];
 		struct counted now;
 
+		if (one->fd < 0)
+			continue;
 		if (read(one->fd, &now, sizeof now) != sizeof now) {
 			int error = errno ? errno : EIO;
 
@@ -227,6 +259,8 @@ static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struc
 		one->last = now;
 	}
 	reading->running = enabled > 0 ? running / enabled : 1;
+	reading->enabled_ns = enabled;
+	reading->running_ns = running;
 	if (has_missed)
 		reading->value = NAN;
 	return 0;
@@ -239,13 +273,16 @@ int meter_take(struct meter *meter, char reason[METER_REASON_BYTES], struct mete
 
 	if (!meter->fake && meter->source->from != COUNTER_FILE)
 		return take_perf(meter, reason, reading);
-	if (meter->fake)
+	if (meter->fake) {
 		result = meter_fake_value(meter->fake, meter->source->text, meter->readings++, reason, &now);
-	else
+		now.enabled_ns = FAKE_READING_NS;
+		now.running_ns = now.enabled_ns * now.running;
+	} else {
 		result = meter_file_value(meter->source, reason, &now.value);
+	}
 	if (result)
 		return result;
-	reading->running = now.running;
+	*reading = now;
 	reading->value = meter->is_gauge ? now.value : (now.value - meter->last) / now.running;
 	if (now.running <= 0)
 		reading->value = NAN;
