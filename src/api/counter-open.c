@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TYPES_MAX = 256, LISTINGS_MAX = 8 };
+enum { TYPES_MAX = 256, TRIES_MAX = 16 };
 
 static int find_type(const struct counters *counters, const char *name, struct asterism_diag *diag, uint32_t *index)
 {
@@ -136,10 +136,39 @@ static int list_threads(struct asterism_counter_set *set, struct meter_threads *
 		      : 0;
 }
 
+static bool is_apart(const struct asterism_counter_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		if (tally_is_apart(set->items[i].tally))
+			return true;
+	}
+	return false;
+}
+
 /*
  * A thread that was made by one that was not counted yet is counted by nothing. There is none if all that are there
- * afterwards were there before.
+ * afterwards were there before. One that was made while a group was opened has a part of it, which is -ECHILD; forks
+ * have the kernel refuse members of groups, too, with -ENODEV, or -EINVAL, after which operands are apart. Returns 1
+ * where it is to be tried again.
  */
+static int open_once(struct asterism_counter_set *set, struct meter_threads *now, bool may_be_apart)
+{
+	size_t said = asterism_diag_count(set->diag, ASTERISM_NOTE);
+	int result = list_threads(set, &set->threads);
+
+	if (result)
+		return result;
+	result = open_tallies(set);
+	if (result == -ECHILD || result == -ENODEV) {
+		diag_forget(set->diag, said);
+		return 1;
+	}
+	if (!result && is_apart(set) && !may_be_apart)
+		return 1;
+	result = result ? result : list_threads(set, now);
+	return result ? result : !meter_threads_hold(&set->threads, now);
+}
+
 static int open_process(struct asterism_counter_set *set)
 {
 	struct meter_threads now = { 0 };
@@ -147,17 +176,15 @@ static int open_process(struct asterism_counter_set *set)
 
 	set->scope.threads = &set->threads;
 	result = result ? result : probe(set);
-	for (int i = 0; !result && i < LISTINGS_MAX; i++) {
-		result = list_threads(set, &set->threads);
-		result = result ? result : open_tallies(set);
-		result = result ? result : list_threads(set, &now);
-		if (result || meter_threads_hold(&set->threads, &now))
+	for (int left = TRIES_MAX; !result && left--;) {
+		result = open_once(set, &now, left < TRIES_MAX / 2);
+		if (result <= 0)
 			break;
 		close_tallies(set);
-		if (i == LISTINGS_MAX - 1)
-			result = diag_error(set->diag, NULL, -EAGAIN,
-					    "process %d begins threads faster than they can be counted",
-					    (int)set->scope.pid);
+		result = left ? 0
+			      : diag_error(set->diag, NULL, -EAGAIN,
+					   "process %d begins threads or processes faster than they can be counted",
+					   (int)set->scope.pid);
 	}
 	meter_threads_fini(&now);
 	return result;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -369,6 +370,105 @@ static void all_threads_count(void **state)
 	asterism_counter_free(set);
 }
 
+static volatile bool is_over;
+
+static void *keep_touching(void *unused)
+{
+	while (!is_over)
+		touch(50);
+	return unused;
+}
+
+/* Operands are read at one time, though a thread goes on meanwhile: it may be within one fault each time. */
+static void operands_are_read_together(void **state)
+{
+	const char *const catalogs[] = { "own.counters" }, *const type = "LARGE";
+	const struct asterism_counter_options options = { .size = sizeof options,
+							  .catalogs = catalogs,
+							  .catalog_count = 1 };
+	struct asterism_counter_snapshot *last = NULL, *now = NULL, *first = NULL;
+	struct asterism_counter_set *set;
+	pthread_t thread;
+
+	(void)state;
+	write_file("own.counters", "CLASS OWN\n"
+				   "COUNTER ALL \"faults\" KIND single\n  ON linux: perf software page-faults\n"
+				   "COUNTER SMALL \"soft ones\" KIND single\n  ON linux: perf software minor-faults\n"
+				   "DERIVED LARGE = ALL - SMALL\n");
+	is_over = false;
+	assert_int_equal(pthread_create(&thread, NULL, keep_touching, NULL), 0);
+	set = open_types(&type, 1, &options);
+	assert_int_equal(asterism_counter_read(set, &first), 0);
+	assert_int_equal(asterism_counter_read(set, &last), 0);
+	for (int i = 0; i < 2000; i++) {
+		struct asterism_counter_snapshot *older = last;
+
+		assert_int_equal(asterism_counter_read(set, &now), 0);
+		assert_true(fabs(between(last, now, 0, 0).value) <= 1);
+		last = now;
+		now = older;
+	}
+	assert_true(fabs(between(first, last, 0, 0).value) <= 1);
+	is_over = true;
+	pthread_join(thread, NULL);
+	asterism_counter_snapshot_free(first);
+	asterism_counter_snapshot_free(last);
+	asterism_counter_snapshot_free(now);
+	asterism_counter_free(set);
+}
+
+static void *keep_forking(void *unused)
+{
+	while (!is_over) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+	return unused;
+}
+
+/* A child that is begun while a group is opened would have a part of it, and nothing could be read. */
+static void a_process_that_forks_is_counted(void **state)
+{
+	const char *const catalogs[] = { "own.counters" }, *const type = "LARGE";
+	const struct asterism_counter_options options = { .size = sizeof options,
+							  .catalogs = catalogs,
+							  .catalog_count = 1 };
+	struct asterism_diag *diag = asterism_diag_new();
+	int opened = 0, refused = 0;
+	pthread_t thread;
+
+	(void)state;
+	is_over = false;
+	assert_int_equal(pthread_create(&thread, NULL, keep_forking, NULL), 0);
+	while (opened < 20 && refused < 1000) {
+		struct asterism_counter_snapshot *snapshot = NULL;
+		struct asterism_counter_set *set;
+		int result;
+
+		asterism_diag_clear(diag);
+		result = asterism_counter_open(&type, 1, &options, diag, &set);
+		if (result) {
+			if (result != -EAGAIN)
+				fail_msg("%d: %s", result, asterism_diag_get(diag, 0)->text);
+			assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "faster than they can be counted"));
+			refused++;
+			continue;
+		}
+		assert_int_equal(asterism_diag_count(diag, ASTERISM_NOTE), 0);
+		assert_int_equal(asterism_counter_read(set, &snapshot), 0);
+		asterism_counter_snapshot_free(snapshot);
+		asterism_counter_free(set);
+		opened++;
+	}
+	is_over = true;
+	pthread_join(thread, NULL);
+	assert_int_equal(opened, 20);
+	asterism_diag_free(diag);
+}
+
 static void another_process_counts(void **state)
 {
 	struct asterism_counter_options options = { .size = sizeof options, .scope = ASTERISM_COUNTER_PROCESS };
@@ -454,6 +554,8 @@ int main(void)
 		cmocka_unit_test_setup(errors_have_sentences, use_machine),
 		cmocka_unit_test_setup(own_faults_are_those_of_getrusage, use_real),
 		cmocka_unit_test_setup(all_threads_count, use_real),
+		cmocka_unit_test_setup(operands_are_read_together, use_real),
+		cmocka_unit_test_setup(a_process_that_forks_is_counted, use_real),
 		cmocka_unit_test_setup(another_process_counts, use_real),
 		cmocka_unit_test_setup(the_machine_counts, use_real),
 	};

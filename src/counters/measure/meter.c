@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how a source is opened and read. What the kernel has counted for a part of the time alone, as there were more
- * events than counters, is scaled since the last reading, each processor's by its own share.
+ * events than counters, is scaled since the last reading, each processor's by its own share. The first meter of a group
+ * reads all of it at one time; the others take theirs from what it has read.
  */
 
 #include "counters/measure/meter.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,9 +29,14 @@ struct counted {
 	uint64_t value, enabled, running;
 };
 
+/* What a group reads as: three words, then two for each member. */
+enum { GROUP_HEAD = 3 };
+
 struct one {
 	int fd;
+	uint64_t id; /* by which it is known in its group */
 	struct counted last;
+	uint64_t *words; /* of a leader: the group as it was read last */
 };
 
 struct meter {
@@ -39,7 +46,9 @@ struct meter {
 	bool is_gauge, is_of_user, is_of_machine;
 	double last; /* of a file, a fake */
 	size_t count, capacity;
-	struct one *ones; /* of perf: one per processor, or one */
+	struct one *ones;     /* of perf: one per processor or thread, or one */
+	struct meter *leader; /* of perf: whose group it is in; itself */
+	size_t members;       /* of a leader: all in its group */
 };
 
 /* The number of a tracepoint. */
@@ -97,8 +106,8 @@ static int open_one(struct meter *meter, const struct perf_event_attr *attr, con
 	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	meter->ones[meter->count++] = (struct one){ .fd = fd };
-	return 0;
+	meter->ones[meter->count] = (struct one){ .fd = fd };
+	return ioctl(fd, PERF_EVENT_IOC_ID, &meter->ones[meter->count++].id) ? -errno : 0;
 }
 
 static void close_all(struct meter *meter)
@@ -108,6 +117,7 @@ static void close_all(struct meter *meter)
 
 		if (fd >= 0)
 			close(fd);
+		alloc_free(meter->ones[meter->count].words);
 	}
 }
 
@@ -120,6 +130,8 @@ static int open_threads(struct meter *meter, const struct perf_event_attr *attr,
 		bool is_gone = scope->group && i < scope->group->count && scope->group->ones[i].fd < 0;
 		int result = is_gone ? -ESRCH : open_one(meter, attr, scope, scope->threads->ids[i], -1);
 
+		if ((result == -EINVAL || result == -ENODEV) && !meter_thread_lives(scope->pid, scope->threads->ids[i]))
+			result = -ESRCH;
 		if (result != -ESRCH) {
 			here++;
 		} else {
@@ -151,6 +163,21 @@ static int open_all(struct meter *meter, const struct perf_event_attr *attr, con
 	return result;
 }
 
+/* Another member: the leader has room for it. */
+static int grow_group(struct meter *leader)
+{
+	for (size_t i = 0; i < leader->count; i++) {
+		uint64_t *words =
+			alloc_resize(leader->ones[i].words, GROUP_HEAD + 2 * (leader->members + 1), sizeof *words);
+
+		if (!words)
+			return -ENOMEM;
+		leader->ones[i].words = words;
+	}
+	leader->members++;
+	return 0;
+}
+
 static int open_perf(struct meter *meter, const struct meter_scope *scope, char reason[METER_REASON_BYTES])
 {
 	bool is_leader = !scope->group || !scope->group->count;
@@ -159,7 +186,8 @@ static int open_perf(struct meter *meter, const struct meter_scope *scope, char 
 		.type = meter->source->perf_type,
 		.size = sizeof attr,
 		.config = meter->source->config,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP |
+			       PERF_FORMAT_ID,
 		.inherit = scope->pid >= 0,
 		.disabled = waits,
 		.enable_on_exec = waits,
@@ -182,7 +210,37 @@ static int open_perf(struct meter *meter, const struct meter_scope *scope, char 
 		meter->is_of_user = true;
 		result = open_all(meter, &attr, scope);
 	}
+	meter->leader = is_leader ? meter : scope->group;
+	result = result ? result : grow_group(meter->leader);
 	return result ? explain(-result, reason) : 0;
+}
+
+/* A child that was begun while the group was made has a part of it, and the kernel sums none. */
+static int explain_read(int error, char reason[METER_REASON_BYTES])
+{
+	snprintf(reason, METER_REASON_BYTES, "it cannot be read: %s",
+		 error == ECHILD ? "a process was begun while it was opened" : strerror(error));
+	return -error;
+}
+
+static int read_group(struct meter *leader, char reason[METER_REASON_BYTES])
+{
+	size_t room = GROUP_HEAD + 2 * leader->members;
+
+	for (size_t i = 0; i < leader->count; i++) {
+		const struct one *one = &leader->ones[i];
+		ssize_t length;
+
+		if (one->fd < 0)
+			continue;
+		length = read(one->fd, one->words, room * sizeof *one->words);
+		if (length < 0)
+			return explain_read(errno, reason);
+		if (length < GROUP_HEAD * (ssize_t)sizeof *one->words || one->words[0] > leader->members ||
+		    (size_t)length < (GROUP_HEAD + 2 * one->words[0]) * sizeof *one->words)
+			return explain_read(EIO, reason);
+	}
+	return 0;
 }
 
 int meter_open(const struct counter_source *source, const struct meter_scope *scope, char reason[METER_REASON_BYTES],
@@ -202,6 +260,8 @@ int meter_open(const struct counter_source *source, const struct meter_scope *sc
 	meter->is_of_machine = true;
 	if (!meter->fake && source->from != COUNTER_FILE)
 		result = open_perf(meter, scope, reason);
+	if (!result && meter->leader && meter->leader != meter)
+		result = read_group(meter->leader, reason);
 	if (!result)
 		result = meter_take(meter, reason, &reading);
 	if (result)
@@ -230,11 +290,28 @@ bool meter_is_of_machine(const struct meter *meter)
 	return meter->is_of_machine;
 }
 
+/* What the group has of this member. */
+static bool find_member(const struct one *leader, const struct one *one, struct counted *now)
+{
+	for (uint64_t i = 0; i < leader->words[0]; i++) {
+		const uint64_t *member = leader->words + GROUP_HEAD + 2 * i;
+
+		if (member[1] != one->id)
+			continue;
+		*now = (struct counted){ member[0], leader->words[1], leader->words[2] };
+		return true;
+	}
+	return false;
+}
+
 static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struct meter_reading *reading)
 {
 	double enabled = 0, running = 0;
 	bool has_missed = false;
+	int result = meter->leader == meter ? read_group(meter, reason) : 0;
 
+	if (result)
+		return result;
 	reading->value = 0;
 	for (size_t i = 0; i < meter->count; i++) {
 		struct one *one = &meter->ones[i];
@@ -242,11 +319,9 @@ static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struc
 
 		if (one->fd < 0)
 			continue;
-		if (read(one->fd, &now, sizeof now) != sizeof now) {
-			int error = errno ? errno : EIO;
-
-			snprintf(reason, METER_REASON_BYTES, "it cannot be read: %s", strerror(error));
-			return -error;
+		if (!find_member(&meter->leader->ones[i], one, &now)) {
+			snprintf(reason, METER_REASON_BYTES, "its group has lost it");
+			return -EIO;
 		}
 		double was_on = (double)(now.enabled - one->last.enabled);
 		double ran = (double)(now.running - one->last.running);

@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* PF_EXITING of the kernel, as /proc/PID/stat has it. */
+enum { EXITING = 0x4 };
+
 static int add(void *context, int number)
 {
 	struct meter_threads *threads = context;
@@ -30,6 +33,13 @@ int meter_threads_list(pid_t pid, struct meter_threads *threads)
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
 	result = proc_each(path, add, threads);
 	return result == -ENOENT || (!result && !threads->count) ? -ESRCH : result;
+}
+
+bool meter_thread_lives(pid_t pid, pid_t tid)
+{
+	struct proc_stat stat;
+
+	return !proc_stat(pid, tid, &stat) && !(stat.flags & EXITING);
 }
 
 /* Both are in the order of /proc: that of their making. */
