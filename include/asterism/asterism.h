@@ -4,6 +4,7 @@
 
 /* Everything of libasterism. docs/library.md shows how the parts go together. */
 
+#include "asterism/counter.h"
 #include "asterism/diag.h"
 #include "asterism/match.h"
 #include "asterism/monitor.h"

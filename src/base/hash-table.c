@@ -4,9 +4,11 @@
 #include "base/hash-table.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <sys/random.h>
 
 enum { SLOTS_FIRST = 8 };
 
@@ -55,4 +57,11 @@ void hash_table_fini(struct hash_table *table)
 {
 	alloc_free(table->slots);
 	*table = (struct hash_table){ 0 };
+}
+
+uint64_t hash_seed(const void *owner)
+{
+	uint64_t seed;
+
+	return getrandom(&seed, sizeof seed, GRND_NONBLOCK) == sizeof seed ? seed : (uintptr_t)owner;
 }

@@ -5,7 +5,7 @@
 /*
  * One hash of bytes for all who need no seed: FNV-1a of 64 bits. The same bytes have the same hash in every process and
  * on every machine, so it may be kept in files; an attacker who chooses the bytes can choose collisions, so tables that
- * observed processes fill have a seeded hash of their own (engine/index-priv.h).
+ * others fill begin with hash_seed() in place of HASH_START, or have a seeded hash of their own (engine/index-priv.h).
  */
 
 #include <stddef.h>
@@ -30,5 +30,8 @@ static inline uint64_t hash_text(const char *text)
 		hash = hash_bytes(hash, text, 1);
 	return hash;
 }
+
+/* What cannot be known beforehand, to begin with; where there is no randomness, the owner's address. */
+uint64_t hash_seed(const void *owner);
 
 #endif

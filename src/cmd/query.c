@@ -158,6 +158,10 @@ static const struct cli_section shipped = {
 			    "simulation, "
 			    "functions, sampling" } },
 			{ "@calls", { "the same, shared by numbers of calls; inputs: calls, functions, sampling" } },
+			{ "@lock-waits", { "what is waited for locks on each call path; input: waits" } },
+			{ "@syscall-share",
+			  { "which share of the system calls each function makes; inputs: functions, calls" } },
+			{ "@soft-faults", { "page faults that read nothing, by function; inputs: faults, hard" } },
 			{ NULL, { NULL } },
 		},
 };

@@ -15,6 +15,9 @@ bool desl_check_kinds(struct desl_reading *reading);
 bool desl_check_constraint(struct desl_reading *reading);
 bool desl_check_groups(struct desl_reading *reading);
 
+/* Advice is over fields of its own type, and names such. */
+bool desl_resolve_advice(struct desl_reading *reading);
+
 /* What the thesis prints and cannot be repaired. */
 void desl_check_printed(struct desl_reading *reading);
 

@@ -39,7 +39,7 @@ static const uint32_t *row_of(const struct desl_making *making, size_t index)
 
 static uint32_t find_key(const struct following *following, enum desl_kind kind, union desl_cell cell)
 {
-	uint64_t hash = desl_hash(HASH_START, kind, cell);
+	uint64_t hash = desl_hash(following->making->program->texts.seed, kind, cell);
 	uint32_t found;
 
 	if (desl_is_absent(kind, cell))
@@ -70,7 +70,8 @@ static int add_combination(struct following *following, uint32_t index)
 		return -ENOMEM;
 	following->keys[following->count] = (struct key){ .cell = cell, .first = index, .last = index, .at = index };
 	if (!desl_is_absent(key->kind, cell))
-		hash_table_add(&following->known, desl_hash(HASH_START, key->kind, cell), (uint32_t)following->count);
+		hash_table_add(&following->known, desl_hash(following->making->program->texts.seed, key->kind, cell),
+			       (uint32_t)following->count);
 	following->count++;
 	return 0;
 }

@@ -52,7 +52,7 @@ static int find_group(struct grouping *grouping, uint32_t index, uint32_t *group
 {
 	struct desl_at at = { .making = grouping->making, .row = row_of(grouping->making, index) };
 	union desl_cell cells[KEYS_MAX] = { { 0 } };
-	uint64_t hash = HASH_START;
+	uint64_t hash = grouping->making->program->texts.seed;
 	int result;
 
 	for (unsigned i = 0; i < grouping->key_count; i++) {

@@ -129,7 +129,7 @@ static int build_hash(struct step *step)
 	memset(row, 0xff, sizeof row);
 	/* From the last: chains come out in the order of the records. */
 	for (uint32_t i = (uint32_t)input->count; i--;) {
-		uint64_t hash = HASH_START;
+		uint64_t hash = step->making->program->texts.seed;
 		bool is_absent = false;
 
 		row[step->source] = i;
@@ -223,7 +223,7 @@ static int probe_hash(struct step *step, const uint32_t *row, bool *is_found)
 {
 	struct desl_at at = { .making = step->making, .row = row };
 	union desl_cell cells[KEYS_MAX];
-	uint64_t hash = HASH_START;
+	uint64_t hash = step->making->program->texts.seed;
 	int result = 0;
 
 	for (unsigned j = 0; j < step->key_count; j++) {

@@ -224,6 +224,8 @@ bool desl_check_kinds(struct desl_reading *reading)
 		is_fine = check_field(reading, &type->fields[i]) && is_fine;
 	for (struct desl_expr *constraint = type->constraints; constraint; constraint = constraint->next)
 		is_fine = check_condition(reading, constraint) && is_fine;
+	for (struct desl_advice *advice = type->advices; advice; advice = advice->next)
+		is_fine = check_condition(reading, advice->condition) && is_fine;
 	for (struct desl_expr *group = type->groups; group; group = group->next)
 		is_fine = kind_of(reading, group) && is_fine;
 	for (unsigned i = 0; i < type->field_count && is_fine; i++)

@@ -219,6 +219,67 @@ static bool resolve_groups(struct desl_reading *reading)
 	return is_fine;
 }
 
+/* A condition of advice knows the finished record alone. */
+static bool resolve_finished(struct desl_reading *reading, struct desl_expr *expr)
+{
+	bool is_fine = true;
+
+	if (expr->op == DESL_NAME && expr->qualifier.text &&
+	    strcmp(expr->qualifier.text, reading->type->name.text) != 0) {
+		lang_error(reading->report, &expr->location, "give the type a field for it",
+			   "advice is over fields of '%s' alone", reading->type->name.text);
+		return false;
+	}
+	if (expr->op == DESL_NAME)
+		return resolve_own(reading, expr, false);
+	if (desl_is_aggregate(expr->op) || expr->op == DESL_REFERENCE || expr->op == DESL_RUN) {
+		lang_error(reading->report, &expr->location, "give the type a field for it",
+			   "advice is over finished records: nothing is summed, referred to or run there");
+		return false;
+	}
+	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next)
+		is_fine = resolve_finished(reading, operand) && is_fine;
+	return is_fine;
+}
+
+/* Names in braces. */
+static bool check_text(struct desl_reading *reading, const struct desl_word *text)
+{
+	for (const char *at = strchr(text->text, '{'); at; at = strchr(at + 1, '{')) {
+		size_t length = strcspn(at + 1, "}");
+		struct desl_word name = { arena_text(reading->program->arena, at + 1, length), text->location };
+
+		if (!name.text) {
+			lang_no_memory(reading->report);
+			return false;
+		}
+		if (!at[length + 1]) {
+			lang_error(reading->report, &text->location, "a field's value is written {name}",
+				   "a brace is not closed");
+			return false;
+		}
+		if (desl_find_field(reading->type, name.text) < 0)
+			return unknown_field(reading, reading->type, &name);
+	}
+	return true;
+}
+
+bool desl_resolve_advice(struct desl_reading *reading)
+{
+	struct desl_type *type = reading->type;
+	int column = desl_find_field(type, "advice");
+	bool is_fine = true;
+
+	if (type->advices && column >= 0) {
+		lang_error(reading->report, &type->fields[column].name.location, "give the field another name",
+			   "'%s' has advice, and a field of that name", type->name.text);
+		return false;
+	}
+	for (struct desl_advice *advice = type->advices; advice; advice = advice->next)
+		is_fine = resolve_finished(reading, advice->condition) && check_text(reading, &advice->text) && is_fine;
+	return is_fine;
+}
+
 bool desl_resolve(struct desl_reading *reading)
 {
 	struct desl_type *type = reading->type;

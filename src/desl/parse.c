@@ -198,6 +198,33 @@ static bool parse_constraint(struct desl_reading *reading)
 	return desl_take(reading, LANG_TOKEN_RPAREN, "')'");
 }
 
+/* advice("text", condition) */
+static bool parse_advice(struct desl_reading *reading)
+{
+	struct desl_advice **end = &reading->type->advices, *advice = desl_node(reading, sizeof *advice);
+
+	while (*end)
+		end = &(*end)->next;
+	if (!advice)
+		return false;
+	if (reading->type->advice_count++ == DESL_ADVICES_MAX) {
+		lang_error(reading->report, &reading->token.location, NULL, "a type has at most %d pieces of advice",
+			   DESL_ADVICES_MAX);
+		return false;
+	}
+	desl_advance(reading);
+	desl_advance(reading);
+	if (!desl_at(reading, LANG_TOKEN_STRING))
+		return desl_unexpected(reading, "the text of the advice", "write: advice(\"text\", g(0.5, share));");
+	advice->text = (struct desl_word){ reading->token.text, reading->token.location };
+	desl_advance(reading);
+	if (!desl_take(reading, LANG_TOKEN_COMMA, "',' and a condition") ||
+	    !desl_parse_condition(reading, &advice->condition) || !desl_take(reading, LANG_TOKEN_RPAREN, "')'"))
+		return false;
+	*end = advice;
+	return true;
+}
+
 static bool parse_clause(struct desl_reading *reading)
 {
 	enum desl_kind kind = kind_at(reading);
@@ -212,6 +239,8 @@ static bool parse_clause(struct desl_reading *reading)
 		return parse_constraint(reading);
 	if (!reading->type->is_input && desl_at_word(reading, "group") && lang_token_is(&reading->ahead, "by"))
 		return parse_group(reading);
+	if (!reading->type->is_input && desl_at_word(reading, "advice") && reading->ahead.kind == LANG_TOKEN_LPAREN)
+		return parse_advice(reading);
 	if (reading->ahead.kind == LANG_TOKEN_ASSIGN && !reading->type->is_input) {
 		desl_repair(reading, DESL_QUIRK_KIND, NULL);
 		return parse_field(reading, DESL_NO_KIND);

@@ -14,6 +14,7 @@ enum {
 	DESL_FIELDS_MAX = 64,  /* of one type */
 	DESL_DEPTH_MAX = 64,   /* of expressions and of types that are made from types */
 	DESL_TYPES_MAX = 4096,
+	DESL_ADVICES_MAX = 16, /* of one type */
 };
 
 enum desl_kind { DESL_NO_KIND, DESL_NUMBER, DESL_STRING, DESL_LINE, DESL_LIST, DESL_FILE };
@@ -88,6 +89,13 @@ struct desl_field {
 	bool is_own_done, is_visiting;
 };
 
+/* What is said of a record for which the condition holds; {name} in its text is the value of a field. */
+struct desl_advice {
+	struct desl_advice *next;
+	struct desl_word text;
+	struct desl_expr *condition; /* over fields of the type itself */
+};
+
 struct desl_type;
 
 /* Records that a derived type is made from: those of a type, under a name. */
@@ -113,6 +121,8 @@ struct desl_type {
 	unsigned source_count, alias_count;
 	struct desl_expr *constraints; /* several clauses are all to hold */
 	struct desl_expr *groups;
+	struct desl_advice *advices;
+	unsigned advice_count;
 	struct diag_location aliases_end;
 	bool is_grouped;
 	/* Checked: */

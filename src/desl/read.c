@@ -50,6 +50,12 @@ static void check_outputs(struct desl_reading *reading)
 			   nearest ? lang_hint(reading->report, "did you mean '%s'?", nearest) : NULL,
 			   "there is no event type '%s'", name->name.text);
 	}
+	for (struct desl_type *type = reading->program->types; type; type = type->next) {
+		if (type->advices && !type->is_wanted && !reading->report->error_count)
+			lang_warn(reading->report, &type->advices->text.location,
+				  lang_hint(reading->report, "add '%s' to the output", type->name.text),
+				  "'%s' is no output: its advice is not given", type->name.text);
+	}
 	if (!reading->program->outputs && !reading->report->error_count)
 		lang_error(reading->report, &reading->token.location, "add: output { name; }",
 			   "the output names no event type");
@@ -66,8 +72,9 @@ void desl_check(struct desl_reading *reading)
 		else if (!type->field_count)
 			lang_error(reading->report, &type->name.location, NULL, "'%s' has no field", type->name.text);
 		else
-			type->is_checked = desl_resolve(reading) && desl_check_kinds(reading) &&
-					   desl_check_constraint(reading) && desl_check_groups(reading);
+			type->is_checked = desl_resolve(reading) && desl_resolve_advice(reading) &&
+					   desl_check_kinds(reading) && desl_check_constraint(reading) &&
+					   desl_check_groups(reading);
 		if (type->is_checked && !type->is_input)
 			desl_check_printed(reading);
 	}

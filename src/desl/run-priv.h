@@ -57,6 +57,10 @@ static inline bool desl_is_absent(enum desl_kind kind, union desl_cell cell)
 uint64_t desl_hash(uint64_t hash, enum desl_kind kind, union desl_cell cell);
 bool desl_is_equal(enum desl_kind kind, union desl_cell a, union desl_cell b);
 
+/* Whether the advice is for that record; *is_divided: its condition is divided by zero. */
+bool desl_is_advised(const struct desl_program *program, const struct desl_type *type, const struct desl_advice *advice,
+		     size_t record, bool *is_divided);
+
 void desl_sum_add(struct desl_sum *to, const struct desl_sum *from);
 
 /* Steps. All: 0, -ENOMEM, -E2BIG or -EINVAL after a message where that is not told yet. */

@@ -37,6 +37,24 @@ static int make(struct desl_making *making)
 	return type->is_grouped || type->aggregate_count ? desl_group(making) : put_all(making);
 }
 
+static void warn_unadvised(const struct desl_program *program, const struct desl_type *type, struct asterism_diag *diag)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < type->table.rows; i++) {
+		bool is_divided = false;
+
+		for (const struct desl_advice *advice = type->advices; advice; advice = advice->next)
+			desl_is_advised(program, type, advice, i, &is_divided);
+		count += is_divided;
+	}
+	if (count)
+		diag_add(diag, ASTERISM_WARNING, &type->name.location, "ask for it first: and(not(eq(x, 0)), ...)",
+			 count == 1 ? "advice is not judged for %zu record of '%s': division by zero"
+				    : "advice is not judged for %zu records of '%s': division by zero",
+			 count, type->name.text);
+}
+
 static int derive(struct desl_program *program, struct desl_type *type, struct asterism_diag *diag)
 {
 	struct desl_making *making = alloc_zero(1, sizeof *making);
@@ -57,6 +75,8 @@ static int derive(struct desl_program *program, struct desl_type *type, struct a
 	if (result == -E2BIG)
 		return diag_error(diag, &type->name.location, -EINVAL, "'%s' has more than %u records", type->name.text,
 				  DESL_ROWS_MAX);
+	if (!result && type->is_wanted)
+		warn_unadvised(program, type, diag);
 	if (!result && type->divided)
 		diag_add(diag, ASTERISM_WARNING, &type->name.location,
 			 "leave them out in the constraint: not(eq(x, 0))",

@@ -78,7 +78,7 @@ static int add_candidate(struct selection *selection, uint32_t record)
 static int find_candidate(struct selection *selection, uint32_t record)
 {
 	const struct desl_input *input = selection->input;
-	uint64_t hash = HASH_START;
+	uint64_t hash = selection->making->program->texts.seed;
 	int result;
 
 	if (input->count && is_same(selection, input->list[selection->last], record))

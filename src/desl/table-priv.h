@@ -45,6 +45,7 @@ struct desl_texts {
 	struct desl_text *texts;
 	size_t count, capacity;
 	struct hash_table numbers;
+	uint64_t seed; /* of all hashes: files are not to choose what meets in one place */
 };
 
 int desl_texts_init(struct desl_texts *texts);

@@ -47,7 +47,7 @@ int desl_texts_init(struct desl_texts *texts)
 {
 	uint32_t none;
 
-	*texts = (struct desl_texts){ .arena = arena_new() };
+	*texts = (struct desl_texts){ .arena = arena_new(), .seed = hash_seed(texts) };
 	return texts->arena ? desl_text_add(texts, "", 0, false, &none) : -ENOMEM;
 }
 
@@ -93,7 +93,7 @@ int desl_text_add(struct desl_texts *texts, const char *bytes, size_t length, bo
 	bool is_address = is_line && read_address(bytes, length, &address);
 	struct desl_text *text;
 
-	hash = is_address ? hash_bytes(HASH_START, &address, sizeof address) : hash_bytes(HASH_START, bytes, length);
+	hash = is_address ? hash_bytes(texts->seed, &address, sizeof address) : hash_bytes(texts->seed, bytes, length);
 	for (size_t step = 0; (*number = hash_table_next(&texts->numbers, hash, &step)) != HASH_NONE;) {
 		text = &texts->texts[*number];
 		if (text->is_address != is_address)

@@ -187,6 +187,22 @@ bool desl_holds(const struct desl_expr *expr, struct desl_at *at)
 	return expr->op == DESL_AND;
 }
 
+bool desl_is_advised(const struct desl_program *program, const struct desl_type *type, const struct desl_advice *advice,
+		     size_t record, bool *is_divided)
+{
+	const struct desl_making making = { .program = (struct desl_program *)program,
+					    .type = (struct desl_type *)type };
+	union desl_cell own[DESL_FIELDS_MAX];
+	struct desl_at at = { .making = &making, .own = own };
+	bool is_for = false;
+
+	for (unsigned i = 0; i < type->field_count; i++)
+		own[i] = type->table.cells[i][record];
+	is_for = desl_holds(advice->condition, &at) && !at.is_divided;
+	*is_divided = *is_divided || at.is_divided;
+	return is_for;
+}
+
 uint64_t desl_hash(uint64_t hash, enum desl_kind kind, union desl_cell cell)
 {
 	uint64_t bits = cell.text;

@@ -10,6 +10,17 @@
 #include <errno.h>
 #include <string.h>
 
+enum { ADVICES_SHOWN = 20 };
+
+/* Frees the buffer. Returns what went wrong with it. */
+static int finish(struct text_buffer *text)
+{
+	int failure = text->failure;
+
+	text_fini(text);
+	return failure;
+}
+
 static const char *bytes_of(const struct desl_program *program, union desl_cell cell)
 {
 	return program->texts.texts[cell.text].bytes;
@@ -30,29 +41,92 @@ static void put_json_cell(const struct desl_program *program, enum desl_kind kin
 	}
 }
 
-static void put_json(const struct desl_program *program, const struct desl_type *type, FILE *stream)
+/* The value of a field in a text. */
+static void append_cell(const struct desl_program *program, enum desl_kind kind, union desl_cell cell,
+			struct text_buffer *text)
 {
+	if (desl_is_absent(kind, cell))
+		text_append(text, "-");
+	else if (kind == DESL_NUMBER)
+		text_printf(text, fabs(cell.number) < 1e15 && cell.number == floor(cell.number) ? "%.0f" : "%.4g",
+			    cell.number);
+	else
+		text_append(text, bytes_of(program, cell));
+}
+
+/* The field whose name is so long; checking has found it. */
+static void append_field(const struct desl_program *program, const struct desl_type *type, const char *name,
+			 size_t length, size_t record, struct text_buffer *text)
+{
+	for (unsigned i = 0; i < type->field_count; i++) {
+		const char *field = type->fields[i].name.text;
+
+		if (strlen(field) == length && memcmp(field, name, length) == 0)
+			append_cell(program, type->fields[i].kind, type->table.cells[i][record], text);
+	}
+}
+
+/* The advice for a record, its fields filled in: the buffer's bytes, or NULL. */
+static const char *advise(const struct desl_program *program, const struct desl_type *type,
+			  const struct desl_advice *advice, size_t record, struct text_buffer *text)
+{
+	bool is_divided = false;
+	const char *at = advice->text.text;
+
+	if (!desl_is_advised(program, type, advice, record, &is_divided))
+		return NULL;
+	text->length = 0;
+	text_append(text, "");
+	while (*at) {
+		size_t length = strcspn(at, "{");
+
+		text_append_bytes(text, at, length);
+		at += length;
+		if (!*at)
+			break;
+		length = strcspn(at, "}");
+		append_field(program, type, at + 1, length - 1, record, text);
+		at += length + 1;
+	}
+	return text->bytes ? text->bytes : "";
+}
+
+static void put_json_advice(const struct desl_program *program, const struct desl_type *type, size_t record,
+			    FILE *stream, struct text_buffer *text)
+{
+	const char *between = "";
+
+	fputs(",\"advice\":[", stream);
+	for (const struct desl_advice *advice = type->advices; advice; advice = advice->next) {
+		if (!advise(program, type, advice, record, text))
+			continue;
+		fprintf(stream, "%s\"", between);
+		text_write(stream, text->bytes ? text->bytes : "", TEXT_JSON);
+		fputc('"', stream);
+		between = ",";
+	}
+	fputc(']', stream);
+}
+
+static int put_json(const struct desl_program *program, const struct desl_type *type, FILE *stream)
+{
+	struct text_buffer text = { 0 };
+
 	for (size_t i = 0; i < type->table.rows; i++) {
 		fprintf(stream, "{\"eventtype\":\"%s\"", type->name.text);
 		for (unsigned j = 0; j < type->field_count; j++) {
 			fprintf(stream, ",\"%s\":", type->fields[j].name.text);
 			put_json_cell(program, type->fields[j].kind, type->table.cells[j][i], stream);
 		}
+		if (type->advices)
+			put_json_advice(program, type, i, stream, &text);
 		fputs("}\n", stream);
 	}
+	return finish(&text);
 }
 
-static void put_csv_cell(const struct desl_program *program, enum desl_kind kind, union desl_cell cell, FILE *stream)
+static void put_csv_text(const char *bytes, FILE *stream)
 {
-	const char *bytes;
-
-	if (desl_is_absent(kind, cell))
-		return;
-	if (kind == DESL_NUMBER) {
-		real_put(stream, cell.number);
-		return;
-	}
-	bytes = bytes_of(program, cell);
 	if (!strpbrk(bytes, ",\"\r\n# ")) {
 		fputs(bytes, stream);
 		return;
@@ -66,18 +140,51 @@ static void put_csv_cell(const struct desl_program *program, enum desl_kind kind
 	fputc('"', stream);
 }
 
-static void put_csv(const struct desl_program *program, const struct desl_type *type, FILE *stream)
+static void put_csv_cell(const struct desl_program *program, enum desl_kind kind, union desl_cell cell, FILE *stream)
 {
+	if (desl_is_absent(kind, cell))
+		return;
+	if (kind == DESL_NUMBER)
+		real_put(stream, cell.number);
+	else
+		put_csv_text(bytes_of(program, cell), stream);
+}
+
+/* One cell, which has all advice for the record. */
+static int put_csv_advice(const struct desl_program *program, const struct desl_type *type, size_t record, FILE *stream)
+{
+	struct text_buffer all = { 0 }, text = { 0 };
+	int failure;
+
+	for (const struct desl_advice *advice = type->advices; advice; advice = advice->next) {
+		if (!advise(program, type, advice, record, &text))
+			continue;
+		text_append(&all, all.length ? "; " : "");
+		text_append(&all, text.bytes ? text.bytes : "");
+	}
+	fputc(',', stream);
+	put_csv_text(all.bytes ? all.bytes : "", stream);
+	failure = finish(&all);
+	return finish(&text) ? -ENOMEM : failure;
+}
+
+static int put_csv(const struct desl_program *program, const struct desl_type *type, FILE *stream)
+{
+	int result = 0;
+
 	for (unsigned j = 0; j < type->field_count; j++)
 		fprintf(stream, "%s%s", j ? "," : "", type->fields[j].name.text);
-	fputc('\n', stream);
-	for (size_t i = 0; i < type->table.rows; i++) {
+	fputs(type->advices ? ",advice\n" : "\n", stream);
+	for (size_t i = 0; i < type->table.rows && !result; i++) {
 		for (unsigned j = 0; j < type->field_count; j++) {
 			fputs(j ? "," : "", stream);
 			put_csv_cell(program, type->fields[j].kind, type->table.cells[j][i], stream);
 		}
+		if (type->advices)
+			result = put_csv_advice(program, type, i, stream);
 		fputc('\n', stream);
 	}
+	return result;
 }
 
 /* What a cell is in a table for people; texts are the buffer's. */
@@ -108,10 +215,30 @@ static int width_of(const struct desl_program *program, const struct desl_type *
 	return (int)width;
 }
 
+/* Below the table; of many records the first ones. */
+static void put_advice(const struct desl_program *program, const struct desl_type *type, FILE *stream,
+		       struct text_buffer *text)
+{
+	for (const struct desl_advice *advice = type->advices; advice; advice = advice->next) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < type->table.rows; i++) {
+			if (!advise(program, type, advice, i, text) || ++count > ADVICES_SHOWN)
+				continue;
+			fputs("advice: ", stream);
+			text_write(stream, text->bytes ? text->bytes : "", TEXT_WORDS);
+			fputc('\n', stream);
+		}
+		if (count > ADVICES_SHOWN)
+			fprintf(stream, "advice: the same for %zu more records, which -f json shows\n",
+				count - ADVICES_SHOWN);
+	}
+}
+
 static int put_text(const struct desl_program *program, const struct desl_type *type, FILE *stream)
 {
 	struct text_buffer text = { 0 };
-	int widths[DESL_FIELDS_MAX], result;
+	int widths[DESL_FIELDS_MAX];
 
 	for (unsigned j = 0; j < type->field_count; j++)
 		widths[j] = width_of(program, type, j, &text);
@@ -131,9 +258,8 @@ static int put_text(const struct desl_program *program, const struct desl_type *
 		}
 		fputc('\n', stream);
 	}
-	result = text.failure;
-	text_fini(&text);
-	return result;
+	put_advice(program, type, stream, &text);
+	return finish(&text);
 }
 
 int desl_write(const struct desl_program *program, enum desl_format format, FILE *stream)
@@ -148,9 +274,9 @@ int desl_write(const struct desl_program *program, enum desl_format format, FILE
 			fputc('\n', stream);
 		is_first = false;
 		if (format == DESL_JSON)
-			put_json(program, type, stream);
+			result = put_json(program, type, stream);
 		else if (format == DESL_CSV)
-			put_csv(program, type, stream);
+			result = put_csv(program, type, stream);
 		else
 			result = put_text(program, type, stream);
 	}

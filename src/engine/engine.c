@@ -2,12 +2,13 @@
 /* Decides how an engine is made, and what happens in which order when an event arrives: time first, then the rules. */
 
 #include "engine/machine-priv.h"
+
+#include "base/hash.h"
 #include "engine/why-priv.h"
 #include "program/query.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* A copy with its own time, or, if that went back though the record is not late, as if it had come now. */
 static const struct event_header *make_own(struct engine *engine, const struct event_header *record, uint32_t type,
@@ -181,9 +182,7 @@ static int init(struct engine *engine)
 	engine->arena = arena_new();
 	if (!engine->arena)
 		return -ENOMEM;
-	/* Without randomness hashes are merely predictable. */
-	if (getrandom(&engine->seed, sizeof engine->seed, GRND_NONBLOCK) < 0)
-		engine->seed = (uintptr_t)engine;
+	engine->seed = hash_seed(engine);
 	result = init_rooms(engine);
 	if (!result)
 		result = init_rules(engine);

@@ -5,10 +5,10 @@
 #include "monitor/keys.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 bool monitor_field_read(const struct monitor_field *field, const struct monitor_element *element,
 			union monitor_value *value)
@@ -50,8 +50,7 @@ int monitor_keys_init(struct monitor_keys *keys, const struct monitor_field *fie
 		keys->bytes = (field->bytes + 7) / 8 * 8;
 	places = places_for(keys->most);
 	keys->mask = places - 1;
-	if (getrandom(&keys->seed, sizeof keys->seed, GRND_NONBLOCK) < 0)
-		keys->seed = (uintptr_t)keys;
+	keys->seed = hash_seed(keys);
 	keys->places = alloc_zero(places, sizeof *keys->places);
 	keys->rows = alloc_zero(keys->most, keys->bytes);
 	keys->wanted = alloc_zero(1, keys->bytes);

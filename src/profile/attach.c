@@ -104,7 +104,8 @@ static uint32_t find_canonical(const struct profile *simulated, const struct has
 	uint32_t function;
 
 	profile_canonical(name, wanted);
-	for (size_t step = 0; (function = hash_table_next(table, hash_text(wanted), &step)) != HASH_NONE;) {
+	for (size_t step = 0; (function = hash_table_next(table, hash_bytes(simulated->seed, wanted, strlen(wanted)),
+							  &step)) != HASH_NONE;) {
 		profile_canonical(profile_name(simulated, function), other);
 		if (strcmp(wanted, other) == 0)
 			consider(&choice, simulated, function, object);
@@ -189,7 +190,7 @@ int profile_attach(const struct profile *sampled, const struct profile *simulate
 		char name[PROFILE_CANONICAL_BYTES];
 
 		profile_canonical(profile_name(simulated, i), name);
-		hash_table_add(&table, hash_text(name), i);
+		hash_table_add(&table, hash_bytes(simulated->seed, name, strlen(name)), i);
 	}
 	for (uint32_t i = 0; i < sampled->function_count; i++) {
 		const char *name = profile_name(sampled, i);

@@ -12,18 +12,18 @@
 
 enum { COUNT_MAX = INT32_MAX };
 
-/* Of two numbers, good in all bits. */
-static uint64_t hash_pair(uint32_t a, uint32_t b)
+/* Of two numbers, good in all bits. Files choose numbers and texts, but not what meets in one place. */
+static uint64_t hash_pair(uint64_t seed, uint32_t a, uint32_t b)
 {
-	uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (seed ^ ((uint64_t)a << 32 | b)) * UINT64_C(0x9e3779b97f4a7c15);
 
 	hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 	return hash ^ hash >> 32;
 }
 
-static uint64_t hash_name(uint32_t name)
+static uint64_t hash_name(const struct profile *profile, uint32_t name)
 {
-	return hash_pair(name, 0);
+	return hash_pair(profile->seed, name, 0);
 }
 
 struct profile *profile_new(void)
@@ -31,8 +31,10 @@ struct profile *profile_new(void)
 	struct profile *profile = alloc_zero(1, sizeof *profile);
 	uint32_t empty;
 
-	if (profile)
+	if (profile) {
+		profile->seed = hash_seed(profile);
 		profile->arena = arena_new();
+	}
 	if (!profile || !profile->arena || profile_text(profile, "", 0, &empty)) {
 		profile_free(profile);
 		return NULL;
@@ -75,15 +77,15 @@ static uint32_t find_text(const struct profile_texts *texts, const char *text, s
 	return number;
 }
 
-static uint64_t hash_of_text(const char *text, size_t length)
+static uint64_t hash_of_text(const struct profile *profile, const char *text, size_t length)
 {
-	return hash_pair((uint32_t)length, hash_fold(hash_bytes(HASH_START, text, length)));
+	return hash_pair(profile->seed, (uint32_t)length, hash_fold(hash_bytes(profile->seed, text, length)));
 }
 
 int profile_text(struct profile *profile, const char *text, size_t length, uint32_t *number)
 {
 	struct profile_texts *texts = &profile->texts;
-	uint64_t hash = hash_of_text(text, length);
+	uint64_t hash = hash_of_text(profile, text, length);
 	uint32_t found = find_text(texts, text, length, hash);
 
 	if (found == HASH_NONE) {
@@ -172,7 +174,8 @@ static uint32_t find_first(const struct profile *profile, uint32_t name)
 {
 	uint32_t number;
 
-	for (size_t step = 0; (number = hash_table_next(&profile->by_name, hash_name(name), &step)) != HASH_NONE;) {
+	for (size_t step = 0;
+	     (number = hash_table_next(&profile->by_name, hash_name(profile, name), &step)) != HASH_NONE;) {
 		if (profile->functions[number].name == name)
 			break;
 	}
@@ -185,7 +188,7 @@ static void link_name(struct profile *profile, uint32_t function)
 	uint32_t name = profile->functions[function].name, first = find_first(profile, name);
 
 	if (first == HASH_NONE) {
-		hash_table_add(&profile->by_name, hash_name(name), function);
+		hash_table_add(&profile->by_name, hash_name(profile, name), function);
 		first = function;
 	} else {
 		profile->functions[profile->functions[first].last].next = function;
@@ -195,7 +198,7 @@ static void link_name(struct profile *profile, uint32_t function)
 
 int profile_function(struct profile *profile, uint32_t name, uint32_t object, uint32_t *function)
 {
-	uint64_t hash = hash_pair(name, object);
+	uint64_t hash = hash_pair(profile->seed, name, object);
 	uint32_t number;
 	int result;
 
@@ -231,7 +234,7 @@ uint32_t profile_find_name(const struct profile *profile, const char *name, size
 	if (*step) {
 		number = profile->functions[*step - 1].next;
 	} else {
-		number = find_text(&profile->texts, name, length, hash_of_text(name, length));
+		number = find_text(&profile->texts, name, length, hash_of_text(profile, name, length));
 		if (number != HASH_NONE)
 			number = find_first(profile, number);
 	}
@@ -242,7 +245,7 @@ uint32_t profile_find_name(const struct profile *profile, const char *name, size
 
 uint32_t profile_find_edge(const struct profile *profile, uint32_t caller, uint32_t callee)
 {
-	uint64_t hash = hash_pair(caller, callee);
+	uint64_t hash = hash_pair(profile->seed, caller, callee);
 	uint32_t number;
 
 	for (size_t step = 0; (number = hash_table_next(&profile->by_pair, hash, &step)) != HASH_NONE;) {
@@ -266,7 +269,7 @@ int profile_edge(struct profile *profile, uint32_t caller, uint32_t callee, doub
 			return -ENOMEM;
 		*edge = (uint32_t)profile->edge_count++;
 		profile->edges[*edge] = (struct profile_edge){ .caller = caller, .callee = callee };
-		hash_table_add(&profile->by_pair, hash_pair(caller, callee), *edge);
+		hash_table_add(&profile->by_pair, hash_pair(profile->seed, caller, callee), *edge);
 	}
 	profile->edges[*edge].calls += calls;
 	return 0;
@@ -317,7 +320,7 @@ static int resolve(struct profile *profile, struct profile_context *context)
 		return -ENOMEM;
 	while (*at) {
 		size_t length = strcspn(at, "'");
-		uint32_t name = find_text(&profile->texts, at, length, hash_of_text(at, length));
+		uint32_t name = find_text(&profile->texts, at, length, hash_of_text(profile, at, length));
 
 		function = name == HASH_NONE ? HASH_NONE : find_caller(profile, name, function);
 		if (function == HASH_NONE)

@@ -67,6 +67,7 @@ struct profile_texts {
 
 struct profile {
 	struct arena *arena;
+	uint64_t seed; /* of its hashes */
 	struct profile_texts texts;
 	struct profile_info *infos;
 	size_t info_count, info_capacity;

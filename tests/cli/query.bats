@@ -112,6 +112,30 @@ compare() {
 }
 
 # Whatever is done to programs and files, there is an answer within memory: a status of 0 or 2.
+@test "system calls are those of the functions that make them" {
+	cat >program.c <<-'END'
+		#include <fcntl.h>
+		#include <unistd.h>
+		__attribute__((noinline)) void often(int fd) { for (int i = 0; i < 3000; i++) if (write(fd, "x", 1) != 1) _exit(1); }
+		__attribute__((noinline)) void seldom(int fd) { for (int i = 0; i < 500; i++) if (lseek(fd, 0, SEEK_SET)) _exit(1); }
+		int main(void)
+		{
+			int fd = open("out", O_CREAT | O_RDWR, 0600);
+			often(fd);
+			seldom(fd);
+			return 0;
+		}
+	END
+	gcc -g -O1 -o program program.c
+	valgrind --tool=callgrind --collect-systime=yes --callgrind-out-file=callgrind.out ./program
+	run --separate-stderr -0 "$ASTERISM" query @syscall-share functions=callgrind.out calls=callgrind.out -f json
+	count() { jq -r "select(.fct == \"$1\") | .count" <<<"$output"; }
+	[ "$(count often)" = 3000 ]
+	[ "$(count seldom)" = 500 ]
+	[ "$(count main)" = 3501 ]
+	[ "$(jq -r 'select(.advice != []) | .fct' <<<"$output")" = write ]
+}
+
 @test "damaged programs and files are refused, within 512 MiB" {
 	local golden=$BATS_TEST_DIRNAME/../golden/query
 	for program in "$golden"/*/*.desl; do

@@ -8,8 +8,6 @@
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
 
-#include <stdlib.h>
-
 bool counters_want_json(const struct cli_arguments *arguments)
 {
 	return arguments->options[OPTION_FORMAT_EVENTS].number == 1;
@@ -35,14 +33,9 @@ const struct counter_type *counters_wanted(const struct counters *counters, cons
 
 int counters_fake(struct meter_fake **fake)
 {
-	const char *file = secure_getenv("ASTERISM_COUNTERS");
-	struct asterism_diag *diag;
-	int result;
+	struct asterism_diag *diag = asterism_diag_new();
+	int result = meter_fake_of_environment(diag, fake);
 
-	if (!file || !*file)
-		return STATUS_FINE;
-	diag = asterism_diag_new();
-	result = meter_fake_open(file, diag, fake);
 	cli_print(diag);
 	asterism_diag_free(diag);
 	return result ? STATUS_USAGE : STATUS_FINE;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how a source is opened and read. What the kernel has counted for a part of the time alone, as there were more
- * events than counters, is scaled since the last reading, each processor's by its own share.
+ * events than counters, is scaled since the last reading, each processor's by its own share. The first meter of a group
+ * reads all of it at one time; the others take theirs from what it has read.
  */
 
 #include "counters/measure/meter.h"
@@ -17,19 +18,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPUS_MAX = 4096 };
+enum { CPUS_MAX = 4096, FAKE_READING_NS = 1000000000 };
 
 /* As the kernel writes it. */
 struct counted {
 	uint64_t value, enabled, running;
 };
 
+/* What a group reads as: three words, then two for each member. */
+enum { GROUP_HEAD = 3 };
+
 struct one {
 	int fd;
+	uint64_t id; /* by which it is known in its group */
 	struct counted last;
+	uint64_t *words; /* of a leader: the group as it was read last */
 };
 
 struct meter {
@@ -39,7 +46,9 @@ struct meter {
 	bool is_gauge, is_of_user, is_of_machine;
 	double last; /* of a file, a fake */
 	size_t count, capacity;
-	struct one *ones; /* of perf: one per processor, or one */
+	struct one *ones;     /* of perf: one per processor or thread, or one */
+	struct meter *leader; /* of perf: whose group it is in; itself */
+	size_t members;       /* of a leader: all in its group */
 };
 
 /* The number of a tracepoint. */
@@ -84,7 +93,8 @@ static int explain(int error, char reason[METER_REASON_BYTES])
 	return -error;
 }
 
-static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, int cpu)
+static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, pid_t pid,
+		    int cpu)
 {
 	int group = -1;
 	int fd;
@@ -93,17 +103,46 @@ static int open_one(struct meter *meter, const struct perf_event_attr *attr, con
 		group = scope->group->ones[meter->count].fd;
 	if (alloc_grow(&meter->ones, &meter->capacity, meter->count, sizeof *meter->ones))
 		return -ENOMEM;
-	fd = (int)syscall(SYS_perf_event_open, attr, scope->pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	meter->ones[meter->count++] = (struct one){ .fd = fd };
-	return 0;
+	meter->ones[meter->count] = (struct one){ .fd = fd };
+	return ioctl(fd, PERF_EVENT_IOC_ID, &meter->ones[meter->count++].id) ? -errno : 0;
 }
 
 static void close_all(struct meter *meter)
 {
-	while (meter->count)
-		close(meter->ones[--meter->count].fd);
+	while (meter->count) {
+		int fd = meter->ones[--meter->count].fd;
+
+		if (fd >= 0)
+			close(fd);
+		alloc_free(meter->ones[meter->count].words);
+	}
+}
+
+/* A thread that is gone has a place without a descriptor, so that groups have the same places. */
+static int open_threads(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope)
+{
+	size_t here = 0;
+
+	for (size_t i = 0; i < scope->threads->count; i++) {
+		bool is_gone = scope->group && i < scope->group->count && scope->group->ones[i].fd < 0;
+		int result = is_gone ? -ESRCH : open_one(meter, attr, scope, scope->threads->ids[i], -1);
+
+		if ((result == -EINVAL || result == -ENODEV) && !meter_thread_lives(scope->pid, scope->threads->ids[i]))
+			result = -ESRCH;
+		if (result != -ESRCH) {
+			here++;
+		} else {
+			result = alloc_grow(&meter->ones, &meter->capacity, i, sizeof *meter->ones) ? -ENOMEM : 0;
+			if (!result)
+				meter->ones[meter->count++] = (struct one){ .fd = -1 };
+		}
+		if (result)
+			return result;
+	}
+	return here ? 0 : -ESRCH;
 }
 
 /* Processors that are off are left out. */
@@ -112,27 +151,46 @@ static int open_all(struct meter *meter, const struct perf_event_attr *attr, con
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int result = 0;
 
+	if (scope->threads)
+		return open_threads(meter, attr, scope);
 	if (scope->pid >= 0)
-		return open_one(meter, attr, scope, -1);
+		return open_one(meter, attr, scope, scope->pid, -1);
 	for (int cpu = 0; !result && cpu < cpus && cpu < CPUS_MAX; cpu++) {
-		result = open_one(meter, attr, scope, cpu);
+		result = open_one(meter, attr, scope, -1, cpu);
 		if (result == -ENODEV && cpu)
 			result = 0;
 	}
 	return result;
 }
 
+/* Another member: the leader has room for it. */
+static int grow_group(struct meter *leader)
+{
+	for (size_t i = 0; i < leader->count; i++) {
+		uint64_t *words =
+			alloc_resize(leader->ones[i].words, GROUP_HEAD + 2 * (leader->members + 1), sizeof *words);
+
+		if (!words)
+			return -ENOMEM;
+		leader->ones[i].words = words;
+	}
+	leader->members++;
+	return 0;
+}
+
 static int open_perf(struct meter *meter, const struct meter_scope *scope, char reason[METER_REASON_BYTES])
 {
 	bool is_leader = !scope->group || !scope->group->count;
+	bool waits = scope->pid > 0 && !scope->threads && is_leader;
 	struct perf_event_attr attr = {
 		.type = meter->source->perf_type,
 		.size = sizeof attr,
 		.config = meter->source->config,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP |
+			       PERF_FORMAT_ID,
 		.inherit = scope->pid >= 0,
-		.disabled = scope->pid > 0 && is_leader,
-		.enable_on_exec = scope->pid > 0 && is_leader,
+		.disabled = waits,
+		.enable_on_exec = waits,
 	};
 	uint64_t id = 0;
 	int result;
@@ -152,7 +210,37 @@ static int open_perf(struct meter *meter, const struct meter_scope *scope, char 
 		meter->is_of_user = true;
 		result = open_all(meter, &attr, scope);
 	}
+	meter->leader = is_leader ? meter : scope->group;
+	result = result ? result : grow_group(meter->leader);
 	return result ? explain(-result, reason) : 0;
+}
+
+/* A child that was begun while the group was made has a part of it, and the kernel sums none. */
+static int explain_read(int error, char reason[METER_REASON_BYTES])
+{
+	snprintf(reason, METER_REASON_BYTES, "it cannot be read: %s",
+		 error == ECHILD ? "a process was begun while it was opened" : strerror(error));
+	return -error;
+}
+
+static int read_group(struct meter *leader, char reason[METER_REASON_BYTES])
+{
+	size_t room = GROUP_HEAD + 2 * leader->members;
+
+	for (size_t i = 0; i < leader->count; i++) {
+		const struct one *one = &leader->ones[i];
+		ssize_t length;
+
+		if (one->fd < 0)
+			continue;
+		length = read(one->fd, one->words, room * sizeof *one->words);
+		if (length < 0)
+			return explain_read(errno, reason);
+		if (length < GROUP_HEAD * (ssize_t)sizeof *one->words || one->words[0] > leader->members ||
+		    (size_t)length < (GROUP_HEAD + 2 * one->words[0]) * sizeof *one->words)
+			return explain_read(EIO, reason);
+	}
+	return 0;
 }
 
 int meter_open(const struct counter_source *source, const struct meter_scope *scope, char reason[METER_REASON_BYTES],
@@ -172,6 +260,8 @@ int meter_open(const struct counter_source *source, const struct meter_scope *sc
 	meter->is_of_machine = true;
 	if (!meter->fake && source->from != COUNTER_FILE)
 		result = open_perf(meter, scope, reason);
+	if (!result && meter->leader && meter->leader != meter)
+		result = read_group(meter->leader, reason);
 	if (!result)
 		result = meter_take(meter, reason, &reading);
 	if (result)
@@ -200,21 +290,38 @@ bool meter_is_of_machine(const struct meter *meter)
 	return meter->is_of_machine;
 }
 
+/* What the group has of this member. */
+static bool find_member(const struct one *leader, const struct one *one, struct counted *now)
+{
+	for (uint64_t i = 0; i < leader->words[0]; i++) {
+		const uint64_t *member = leader->words + GROUP_HEAD + 2 * i;
+
+		if (member[1] != one->id)
+			continue;
+		*now = (struct counted){ member[0], leader->words[1], leader->words[2] };
+		return true;
+	}
+	return false;
+}
+
 static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struct meter_reading *reading)
 {
 	double enabled = 0, running = 0;
 	bool has_missed = false;
+	int result = meter->leader == meter ? read_group(meter, reason) : 0;
 
+	if (result)
+		return result;
 	reading->value = 0;
 	for (size_t i = 0; i < meter->count; i++) {
 		struct one *one = &meter->ones[i];
 		struct counted now;
 
-		if (read(one->fd, &now, sizeof now) != sizeof now) {
-			int error = errno ? errno : EIO;
-
-			snprintf(reason, METER_REASON_BYTES, "it cannot be read: %s", strerror(error));
-			return -error;
+		if (one->fd < 0)
+			continue;
+		if (!find_member(&meter->leader->ones[i], one, &now)) {
+			snprintf(reason, METER_REASON_BYTES, "its group has lost it");
+			return -EIO;
 		}
 		double was_on = (double)(now.enabled - one->last.enabled);
 		double ran = (double)(now.running - one->last.running);
@@ -227,6 +334,8 @@ static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struc
 		one->last = now;
 	}
 	reading->running = enabled > 0 ? running / enabled : 1;
+	reading->enabled_ns = enabled;
+	reading->running_ns = running;
 	if (has_missed)
 		reading->value = NAN;
 	return 0;
@@ -239,13 +348,16 @@ int meter_take(struct meter *meter, char reason[METER_REASON_BYTES], struct mete
 
 	if (!meter->fake && meter->source->from != COUNTER_FILE)
 		return take_perf(meter, reason, reading);
-	if (meter->fake)
+	if (meter->fake) {
 		result = meter_fake_value(meter->fake, meter->source->text, meter->readings++, reason, &now);
-	else
+		now.enabled_ns = FAKE_READING_NS;
+		now.running_ns = now.enabled_ns * now.running;
+	} else {
 		result = meter_file_value(meter->source, reason, &now.value);
+	}
 	if (result)
 		return result;
-	reading->running = now.running;
+	*reading = now;
 	reading->value = meter->is_gauge ? now.value : (now.value - meter->last) / now.running;
 	if (now.running <= 0)
 		reading->value = NAN;

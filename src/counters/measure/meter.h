@@ -9,6 +9,7 @@
  */
 
 #include "counters/counters.h"
+#include "counters/measure/threads.h"
 
 #include <sys/types.h>
 
@@ -20,7 +21,9 @@ struct meter;
 struct meter_fake;
 
 struct meter_scope {
-	pid_t pid;               /* whose; -1: the machine's */
+	pid_t pid; /* whose; -1: the machine's */
+	const struct meter_threads
+		*threads;        /* of a process that runs, which counts from now on; NULL: from its exec on */
 	struct meter *group;     /* that it joins; NULL: none */
 	struct meter_fake *fake; /* NULL: real ones */
 	bool is_gauge;
@@ -29,10 +32,15 @@ struct meter_scope {
 struct meter_reading {
 	double value;   /* grown by; of a gauge what it is; NAN: it did not count */
 	double running; /* share of the time in which it counted; value is scaled */
+	double enabled_ns,
+		running_ns; /* the time, of all threads or processors; 0: its source has no time of its own */
 };
 
 /* Returns 0, or -errno with a reason. */
 int meter_fake_open(const char *file, struct asterism_diag *diag, struct meter_fake **fake);
+
+/* The one that ASTERISM_COUNTERS names; NULL: there is none. */
+int meter_fake_of_environment(struct asterism_diag *diag, struct meter_fake **fake);
 void meter_fake_free(struct meter_fake *fake);
 
 /* Returns 0, or -errno with a reason: -EACCES where it needs a privilege, -EINVAL where the group is too large. */

@@ -27,20 +27,24 @@ static int try_source(const struct counter_source *source, const struct meter_sc
 		}
 	}
 	meter_free(meter);
+	way->error = result;
 	return result;
 }
 
+/* Of a process that runs, files of the machine come last. */
 static bool try_sources(const struct counter_type *type, const struct meter_scope *scope, struct tally_way *way)
 {
 	struct meter_scope own = *scope;
 
 	own.is_gauge = type->kind == COUNTER_GAUGE;
-	for (const struct counter_source *source = type->sources; source; source = source->next) {
-		if (try_source(source, &own, way))
-			continue;
-		way->source = source;
-		way->state = source->approximates ? TALLY_APPROXIMATE : TALLY_AVAILABLE;
-		return true;
+	for (int late = 0; late < 2; late++) {
+		for (const struct counter_source *source = type->sources; source; source = source->next) {
+			if (late != (scope->threads && source->from == COUNTER_FILE) || try_source(source, &own, way))
+				continue;
+			way->source = source;
+			way->state = source->approximates ? TALLY_APPROXIMATE : TALLY_AVAILABLE;
+			return true;
+		}
 	}
 	return false;
 }
@@ -114,13 +118,20 @@ void tally_probe(const struct counters *counters, const bool *wanted, const stru
 	}
 }
 
+struct operand {
+	uint32_t type;
+	struct meter *meter;
+};
+
 struct tally {
 	const struct counters *counters;
 	const struct tally_way *ways;
 	uint32_t type;
-	bool *needed;          /* by type */
-	struct meter **meters; /* by type; NULL: derived, or not needed */
-	double *values;        /* by type */
+	bool *needed; /* by type */
+	struct operand *operands;
+	struct tally_count *counts, *last; /* by operand: now, and when it was taken */
+	size_t operand_count;
+	double *values; /* by type */
 	bool is_apart;
 };
 
@@ -129,52 +140,80 @@ static int open_meters(struct tally *tally, const struct meter_scope *scope, boo
 {
 	struct meter_scope own = *scope;
 
-	for (size_t i = 0; i < tally->counters->type_count; i++) {
-		const struct counter_source *source = tally->ways[i].source;
+	for (size_t i = 0; i < tally->operand_count; i++) {
+		struct operand *operand = &tally->operands[i];
+		const struct counter_source *source = tally->ways[operand->type].source;
 		int result;
 
-		if (!tally->needed[i] || !source)
-			continue;
-		own.is_gauge = tally->counters->types[i].kind == COUNTER_GAUGE;
-		result = meter_open(source, &own, reason, &tally->meters[i]);
+		own.is_gauge = tally->counters->types[operand->type].kind == COUNTER_GAUGE;
+		result = meter_open(source, &own, reason, &operand->meter);
 		if (result)
 			return result;
 		if (in_group && !own.group && source->from != COUNTER_FILE)
-			own.group = tally->meters[i];
+			own.group = operand->meter;
 	}
 	return 0;
 }
 
 static void close_meters(struct tally *tally)
 {
-	for (size_t i = 0; tally->meters && i < tally->counters->type_count; i++) {
-		meter_free(tally->meters[i]);
-		tally->meters[i] = NULL;
+	for (size_t i = 0; i < tally->operand_count; i++) {
+		meter_free(tally->operands[i].meter);
+		tally->operands[i].meter = NULL;
 	}
+}
+
+/* What has a source; all else follows from it. */
+static int find_operands(struct tally *tally)
+{
+	size_t count = 0;
+
+	tally->needed[tally->type] = true;
+	want_operands(tally->counters, tally->ways, tally->needed);
+	for (size_t i = 0; i < tally->counters->type_count; i++)
+		count += tally->needed[i] && tally->ways[i].source;
+	tally->operands = alloc_zero(count, sizeof *tally->operands);
+	tally->counts = alloc_zero(count, sizeof *tally->counts);
+	tally->last = alloc_zero(count, sizeof *tally->last);
+	if (!tally->operands || !tally->counts || !tally->last)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tally->counters->type_count; i++) {
+		if (tally->needed[i] && tally->ways[i].source)
+			tally->operands[tally->operand_count++].type = i;
+	}
+	return 0;
+}
+
+static int new_tally(const struct tally_ways *ways, uint32_t type, struct tally **made)
+{
+	const struct counters *counters = ways->counters;
+	struct tally *tally = alloc_zero(1, sizeof *tally);
+
+	if (!tally)
+		return -ENOMEM;
+	tally->counters = counters;
+	tally->ways = ways->ways;
+	tally->type = type;
+	tally->needed = alloc_zero(counters->type_count, sizeof *tally->needed);
+	tally->values = alloc_zero(counters->type_count, sizeof *tally->values);
+	if (!tally->needed || !tally->values || find_operands(tally)) {
+		tally_free(tally);
+		return -ENOMEM;
+	}
+	*made = tally;
+	return 0;
 }
 
 int tally_open(const struct tally_ways *ways, uint32_t type, const struct meter_scope *scope,
 	       char reason[METER_REASON_BYTES], struct tally **opened)
 {
-	const struct counters *counters = ways->counters;
-	struct tally *tally = alloc_zero(1, sizeof *tally);
-	int result = 0;
+	struct tally *tally;
+	int result = new_tally(ways, type, &tally);
 
-	if (tally) {
-		tally->counters = counters;
-		tally->ways = ways->ways;
-		tally->type = type;
-		tally->needed = alloc_zero(counters->type_count, sizeof *tally->needed);
-		tally->meters = alloc_zero(counters->type_count, sizeof *tally->meters);
-		tally->values = alloc_zero(counters->type_count, sizeof *tally->values);
-	}
-	if (!tally || !tally->needed || !tally->meters || !tally->values) {
+	if (result) {
 		snprintf(reason, METER_REASON_BYTES, "out of memory");
-		tally_free(tally);
-		return -ENOMEM;
+		return result;
 	}
-	tally->needed[type] = true;
-	want_operands(counters, ways->ways, tally->needed);
 	result = open_meters(tally, scope, true, reason);
 	if (result == -EINVAL) {
 		close_meters(tally);
@@ -194,7 +233,9 @@ void tally_free(struct tally *tally)
 		return;
 	close_meters(tally);
 	alloc_free(tally->needed);
-	alloc_free(tally->meters);
+	alloc_free(tally->operands);
+	alloc_free(tally->counts);
+	alloc_free(tally->last);
 	alloc_free(tally->values);
 	alloc_free(tally);
 }
@@ -206,8 +247,8 @@ bool tally_is_apart(const struct tally *tally)
 
 static bool is_any(const struct tally *tally, bool (*is)(const struct meter *meter))
 {
-	for (size_t i = 0; i < tally->counters->type_count; i++) {
-		if (tally->meters[i] && is(tally->meters[i]))
+	for (size_t i = 0; i < tally->operand_count; i++) {
+		if (is(tally->operands[i].meter))
 			return true;
 	}
 	return false;
@@ -223,20 +264,58 @@ bool tally_is_of_machine(const struct tally *tally)
 	return is_any(tally, meter_is_of_machine);
 }
 
-int tally_take(struct tally *tally, char reason[METER_REASON_BYTES], struct tally_value *value)
+size_t tally_operand_count(const struct tally *tally)
 {
-	value->running = 1;
-	for (size_t i = 0; i < tally->counters->type_count; i++) {
-		struct meter_reading reading;
-		int result;
+	return tally->operand_count;
+}
 
-		if (!tally->meters[i])
-			continue;
-		result = meter_take(tally->meters[i], reason, &reading);
+int tally_read(struct tally *tally, char reason[METER_REASON_BYTES], struct tally_count *counts)
+{
+	for (size_t i = 0; i < tally->operand_count; i++) {
+		struct tally_count *count = &tally->counts[i];
+		struct meter_reading reading;
+		int result = meter_take(tally->operands[i].meter, reason, &reading);
+
 		if (result)
 			return result;
-		tally->values[i] = reading.value;
-		value->running = reading.running < value->running ? reading.running : value->running;
+		count->enabled_ns += reading.enabled_ns;
+		count->running_ns += reading.running_ns;
+		if (isnan(reading.value))
+			count->missed++;
+		else if (tally->counters->types[tally->operands[i].type].kind == COUNTER_GAUGE)
+			count->total = reading.value;
+		else
+			count->total += reading.value;
+	}
+	memcpy(counts, tally->counts, tally->operand_count * sizeof *counts);
+	return 0;
+}
+
+/* What an operand has come to. */
+static double grown(const struct tally *tally, size_t operand, const struct tally_count *from,
+		    const struct tally_count *to)
+{
+	bool is_gauge = tally->counters->types[tally->operands[operand].type].kind == COUNTER_GAUGE;
+
+	if (to->missed != from->missed)
+		return NAN;
+	return is_gauge ? to->total : to->total - from->total;
+}
+
+void tally_between(const struct tally *tally, const struct tally_count *from, const struct tally_count *to,
+		   struct tally_value *value)
+{
+	*value = (struct tally_value){ .running = 1 };
+	for (size_t i = 0; i < tally->operand_count; i++) {
+		double enabled = to[i].enabled_ns - from[i].enabled_ns, running = to[i].running_ns - from[i].running_ns;
+		double share = enabled > 0 ? running / enabled : 1;
+
+		tally->values[tally->operands[i].type] = grown(tally, i, &from[i], &to[i]);
+		if (i && share >= value->running)
+			continue;
+		value->running = share;
+		value->enabled_ns = enabled;
+		value->running_ns = running;
 	}
 	for (size_t i = 0; i < tally->counters->type_count; i++) {
 		uint32_t index = tally->counters->order[i];
@@ -245,5 +324,24 @@ int tally_take(struct tally *tally, char reason[METER_REASON_BYTES], struct tall
 			tally->values[index] = counter_formula_value(tally->ways[index].formula, tally->values);
 	}
 	value->value = tally->values[tally->type];
-	return 0;
+}
+
+int tally_take(struct tally *tally, char reason[METER_REASON_BYTES], struct tally_value *value)
+{
+	struct tally_count *now = alloc_zero(tally->operand_count, sizeof *now);
+	int result;
+
+	if (!now) {
+		snprintf(reason, METER_REASON_BYTES, "out of memory");
+		return -ENOMEM;
+	}
+	result = tally_read(tally, reason, now);
+	if (!result) {
+		tally_between(tally, tally->last, now, value);
+		alloc_free(tally->last);
+		tally->last = now;
+	} else {
+		alloc_free(now);
+	}
+	return result;
 }

@@ -15,6 +15,7 @@ struct tally_way {
 	const struct counter_formula *formula; /* or this */
 	bool is_of_command;                    /* not of the machine: that is not permitted */
 	char reason[METER_REASON_BYTES];       /* why it is not here */
+	int error;                             /* of the source that was tried last; 0: it serves, or there is none */
 };
 
 /*
@@ -34,8 +35,16 @@ struct tally_ways {
 };
 
 struct tally_value {
-	double value;   /* since the last time; of gauges and ratios what they are; NAN: not known */
-	double running; /* the least share of the time that an operand counted */
+	double value;                  /* since the last time; of gauges and ratios what they are; NAN: not known */
+	double running;                /* the least share of the time that an operand counted */
+	double enabled_ns, running_ns; /* of that operand; 0: its source has no time of its own */
+};
+
+/* What an operand has come to since its tally was opened. */
+struct tally_count {
+	double total; /* of a gauge: what it is */
+	double enabled_ns, running_ns;
+	unsigned missed; /* readings between which it did not count */
 };
 
 /*
@@ -51,7 +60,16 @@ bool tally_is_apart(const struct tally *tally);
 bool tally_is_of_user(const struct tally *tally);
 bool tally_is_of_machine(const struct tally *tally);
 
-/* Returns 0, or -errno with a reason. */
+size_t tally_operand_count(const struct tally *tally);
+
+/* Reads all operands: a count of each. Returns 0, or -errno with a reason. */
+int tally_read(struct tally *tally, char reason[METER_REASON_BYTES], struct tally_count *counts);
+
+/* What the type has come to between two readings. */
+void tally_between(const struct tally *tally, const struct tally_count *from, const struct tally_count *to,
+		   struct tally_value *value);
+
+/* Since the last one, or since it was opened. Returns 0, or -errno with a reason. */
 int tally_take(struct tally *tally, char reason[METER_REASON_BYTES], struct tally_value *value);
 
 #endif

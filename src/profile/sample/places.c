@@ -48,6 +48,7 @@ struct known {
 
 struct places {
 	struct profile *profile;
+	uint64_t seed; /* of its hashes */
 	struct process *processes;
 	size_t process_count, process_capacity;
 	struct object *objects;
@@ -61,8 +62,10 @@ struct places *places_new(struct profile *profile)
 {
 	struct places *places = alloc_zero(1, sizeof *places);
 
-	if (places)
+	if (places) {
 		places->profile = profile;
+		places->seed = hash_seed(places);
+	}
 	return places;
 }
 
@@ -90,7 +93,7 @@ static uint64_t hash_number(uint64_t hash, uint64_t number)
 
 static struct process *find_process(struct places *places, uint32_t pid)
 {
-	uint64_t hash = hash_number(HASH_START, pid);
+	uint64_t hash = hash_number(places->seed, pid);
 	uint32_t number;
 
 	for (size_t step = 0; (number = hash_table_next(&places->by_pid, hash, &step)) != HASH_NONE;) {
@@ -110,7 +113,7 @@ static int get_process(struct places *places, uint32_t pid, struct process **pro
 		       sizeof *places->processes) ||
 	    hash_table_reserve(&places->by_pid, NULL, places->process_count + 1))
 		return -ENOMEM;
-	hash_table_add(&places->by_pid, hash_number(HASH_START, pid), (uint32_t)places->process_count);
+	hash_table_add(&places->by_pid, hash_number(places->seed, pid), (uint32_t)places->process_count);
 	*process = &places->processes[places->process_count++];
 	**process = (struct process){ .pid = pid };
 	return 0;
@@ -119,7 +122,7 @@ static int get_process(struct places *places, uint32_t pid, struct process **pro
 /* The file of that name and number. HASH_NONE: there are too many. */
 static int get_object(struct places *places, const char *name, uint64_t inode, uint32_t *object)
 {
-	uint64_t hash = hash_number(hash_bytes(HASH_START, name, strlen(name)), inode);
+	uint64_t hash = hash_number(hash_bytes(places->seed, name, strlen(name)), inode);
 	int result;
 
 	for (size_t step = 0; (*object = hash_table_next(&places->by_name, hash, &step)) != HASH_NONE;) {
@@ -270,7 +273,7 @@ static int name_place(struct places *places, struct object *object, uint64_t off
 
 static int find_place(struct places *places, uint32_t object, uint64_t offset, uint32_t *function)
 {
-	uint64_t hash = hash_number(hash_number(HASH_START, object), offset);
+	uint64_t hash = hash_number(hash_number(places->seed, object), offset);
 	uint32_t number;
 	int result;
 

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 struct aggregate_table {
 	const struct program *program;
@@ -53,8 +52,7 @@ int aggregate_table_new(const struct program *program, uint32_t rule, struct agg
 	table->by = program_by(program, table->row);
 	table->aggregates = program_aggregates(program, table->row);
 	lay_out(table);
-	if (getrandom(&table->seed, sizeof table->seed, GRND_NONBLOCK) < 0)
-		table->seed = HASH_START;
+	table->seed = hash_seed(table);
 	table->key = alloc_zero(table->key_bytes, 1);
 	if (!table->key) {
 		aggregate_table_free(table);

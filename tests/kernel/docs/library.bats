@@ -128,6 +128,16 @@ shopt -s extglob
 	[[ $output == *'cat: /nowhere/at/all: No such file or directory'* ]]
 }
 
+@test "docs: the program of library.md that reads counters is one" {
+	sed -n '/^## Counters$/,/^## /p' "$BATS_TEST_DIRNAME/../../../docs/library.md" | sed -n '/^```c$/,/^```$/p' | sed '/^```/d' >faults.c
+	gcc -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o faults faults.c $(pkg-config --libs asterism)
+	run -0 env -u ASTERISM_CATALOGS -u ASTERISM_COUNTERS ./faults
+	[[ ${lines[0]} =~ ^PROCESS_THREAD_PAGE_FAULTS:\ ([0-9]+)\ count,\ [0-9]+/s ]]
+	[ "${BASH_REMATCH[1]}" -ge 400 ] # fewer than pages where memory comes in huge ones
+	[ "${BASH_REMATCH[1]}" -lt 3500 ]
+	[[ ${lines[1]} == "PROCESS_THREAD_CONTEXT_SWITCHES: "*" count, "*/s* ]]
+}
+
 @test "docs: the complete program of library.md reports each file that could not be opened once, and no other" {
 	sed -n '/^```c$/,/^```$/p' "$BATS_TEST_DIRNAME/../../../docs/library.md" | sed '/^```c$/d; /^```$/,$d' >missing.c
 	gcc -Wall -Wextra -Werror $(pkg-config --cflags asterism) -o missing missing.c $(pkg-config --libs asterism)

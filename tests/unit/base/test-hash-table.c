@@ -117,6 +117,14 @@ static void hashes_are_those_of_fnv(void **context)
 	assert_true(hash_bytes(HASH_START, NULL, 0) == HASH_START);
 }
 
+static void seeds_are_not_known(void **context)
+{
+	uint64_t first = hash_seed(context), second = hash_seed(context);
+
+	assert_true(first != second);
+	assert_true(hash_bytes(first, "name", 4) != hash_bytes(second, "name", 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +133,7 @@ int main(void)
 		cmocka_unit_test(the_owner_distinguishes_equal_hashes),
 		cmocka_unit_test(short_memory_leaves_it_as_it_was),
 		cmocka_unit_test(hashes_are_those_of_fnv),
+		cmocka_unit_test(seeds_are_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
