@@ -14,7 +14,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick bench-profile lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -31,6 +31,7 @@ help:
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
 	@echo 'make bench-quick  a figure for each of their rows, in three minutes (root)'
+	@echo 'make bench-profile  completed profiles of real programs against true stacks (fetches their sources)'
 	@echo 'make install    install under PREFIX=$(PREFIX); make uninstall: remove what the last installation of this build has put there'
 	@echo 'make bless      rewrite the expected outputs of the golden tests'
 	@echo 'make format     let clang-format rewrite the sources'
@@ -106,6 +107,9 @@ bench: deps-build-bench with-tests
 
 bench-quick: deps-build-bench with-tests
 	@bench/run --build $(BUILD) --quick
+
+bench-profile: deps-build-bench with-tests
+	@bench/run --build $(BUILD) --only profile-
 
 lint: deps-build-lint
 	@tools/lint
