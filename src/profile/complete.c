@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a sample stands for is no less, as no clock is faster. */
+enum { SAMPLE_NS_LEAST = 1000 };
+
 static const char *const method_names[] = { "quotient", "calls", "contexts" };
 
 struct work {
@@ -373,6 +376,22 @@ static double distance(const struct profile *a, const uint32_t *to, const struct
 	return fmin(sum / 2, 1);
 }
 
+/*
+ * Simulated instructions for each sampled nanosecond: flat samples do not show that one run did the same things more
+ * often. 0: not known, as costs are no times, or numbers of samples.
+ */
+static double pace(const struct work *work)
+{
+	const char *event = profile_get_text(work->sampled, work->sampled->events[0]);
+	const int instructions = profile_find_event(work->simulated, "Ir");
+	double time = profile_total(work->sampled, 0);
+
+	if ((strncmp(event, "task-clock", 10) != 0 && strncmp(event, "cpu-clock", 9) != 0) || instructions < 0 ||
+	    work->sampled->samples <= 0 || time < work->sampled->samples * SAMPLE_NS_LEAST)
+		return 0;
+	return profile_total(work->simulated, (unsigned)instructions) / time;
+}
+
 static int note_result(struct work *work)
 {
 	const unsigned events[2] = { 0, simulated_event(work, 0) };
@@ -384,6 +403,8 @@ static int note_result(struct work *work)
 		result = set_number(work, "distance", distance(work->sampled, work->to, work->simulated, events, rest));
 	if (!result)
 		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
+	if (!result && pace(work) > 0)
+		result = set_number(work, "pace", pace(work));
 	if (!result)
 		result = set_number(work, "largest-cycle", total > 0 ? largest_cycle(work) / total : 0);
 	alloc_free(rest);
