@@ -14,7 +14,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick bench-profile lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-viewers check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick bench-profile lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -27,6 +27,7 @@ help:
 	@echo 'make check-library  every live test of a shipped rule over recordings, of which make check takes some (root)'
 	@echo 'make check-sensors  the proofs of sensors with large numbers: 10^8 events, 200 kills, all orders of two borrowers (minutes)'
 	@echo 'make check-browser  open pages of reports in chromium (make deps-browser installs it)'
+	@echo 'make check-viewers  open a completed profile in KCachegrind (installs it, 120 packages)'
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
@@ -86,6 +87,9 @@ check-release: $(RELEASE_BUILD)/build.ninja
 # Pictures and figures are left in the folder browser of the build.
 check-browser: with-tests
 	@python3 tests/browser/run $(BUILD)
+
+check-viewers: deps-viewers all
+	@python3 tests/viewers/run $(BUILD)
 
 check-library: with-tests
 	@ASTERISM_TEST_PROGRAMS=$(abspath $(BUILD))/tests/kernel ASTERISM_CATALOGS=$(CURDIR)/catalogs ASTERISM_RULES=$(CURDIR)/rules \

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* What a sample stands for is no less, as no clock is faster. */
-enum { SAMPLE_NS_LEAST = 1000 };
+enum { SAMPLE_NS_LEAST = 1000, SAMPLES_TO_JUDGE = 100 };
 
 static const char *const method_names[] = { "quotient", "calls", "contexts" };
 
@@ -387,7 +387,7 @@ static double pace(const struct work *work)
 	double time = profile_total(work->sampled, 0);
 
 	if ((strncmp(event, "task-clock", 10) != 0 && strncmp(event, "cpu-clock", 9) != 0) || instructions < 0 ||
-	    work->sampled->samples <= 0 || time < work->sampled->samples * SAMPLE_NS_LEAST)
+	    work->sampled->samples < SAMPLES_TO_JUDGE || time < work->sampled->samples * SAMPLE_NS_LEAST)
 		return 0;
 	return profile_total(work->simulated, (unsigned)instructions) / time;
 }
