@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a sample stands for is no less, as no clock is faster. */
@@ -133,11 +134,29 @@ static int share(struct work *work, struct sharing *sharing, enum profile_by by,
 	return share_run(sharing);
 }
 
+/*
+ * How many samples an event's cost is of. That is known for the first; of the others each sample stands for as much as
+ * the event's own period says.
+ */
+static double samples_of(const struct work *work, unsigned event)
+{
+	char key[64];
+	const char *period;
+	double each;
+
+	if (!event)
+		return work->sampled->samples;
+	snprintf(key, sizeof key, "period %s", profile_get_text(work->sampled, work->sampled->events[event]));
+	period = profile_get_info(work->sampled, key);
+	each = period ? strtod(period, NULL) : 0;
+	return each > 0 ? profile_total(work->sampled, event) / each : 0;
+}
+
 static int deviate(struct work *work, struct sharing *sharing, unsigned event)
 {
 	struct deviation deviation = {
 		.total = profile_total(work->result, event),
-		.samples = event ? 0 : work->sampled->samples,
+		.samples = samples_of(work, event),
 		.values = alloc_zero(work->simulated->function_count + 1, sizeof *deviation.values),
 	};
 	double *costs = NULL;
