@@ -28,8 +28,8 @@ struct perf {
 	unsigned event; /* of the sample that waits for its stack */
 	double period;
 	double counts[PROFILE_EVENTS_MAX]; /* of samples */
-	bool is_open;   /* a sample waits for its stack */
-	bool is_inside; /* lines are of the stack of a sample that has been counted */
+	bool is_open;                      /* a sample waits for its stack */
+	bool is_inside;                    /* lines are of the stack of a sample that has been counted */
 };
 
 static bool is_blank(char c)

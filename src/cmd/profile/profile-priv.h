@@ -59,7 +59,6 @@ double profile_info_number(const struct profile *profile, const char *key);
 /* Whether the simulation has far too few instructions for the sampled time, or too many. */
 bool profile_pace_is_odd(const struct profile *profile);
 
-
 /* Prints the warnings about a completed profile; returns how many. */
 unsigned profile_warn(const struct profile *profile);
 
