@@ -14,7 +14,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-viewers check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick bench-profile lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -27,10 +27,12 @@ help:
 	@echo 'make check-library  every live test of a shipped rule over recordings, of which make check takes some (root)'
 	@echo 'make check-sensors  the proofs of sensors with large numbers: 10^8 events, 200 kills, all orders of two borrowers (minutes)'
 	@echo 'make check-browser  open pages of reports in chromium (make deps-browser installs it)'
+	@echo 'make check-viewers  open a completed profile in KCachegrind (installs it, 120 packages)'
 	@echo 'make check-release  does it compile with -Dbuildtype=release'
 	@echo 'make lint       formatting, layers, sizes, headers, cppcheck'
 	@echo 'make bench      benchmarks against bpftrace and hand-written programs (root)'
 	@echo 'make bench-quick  a figure for each of their rows, in three minutes (root)'
+	@echo 'make bench-profile  completed profiles of real programs against true stacks (fetches their sources)'
 	@echo 'make install    install under PREFIX=$(PREFIX); make uninstall: remove what the last installation of this build has put there'
 	@echo 'make bless      rewrite the expected outputs of the golden tests'
 	@echo 'make format     let clang-format rewrite the sources'
@@ -86,6 +88,9 @@ check-release: $(RELEASE_BUILD)/build.ninja
 check-browser: with-tests
 	@python3 tests/browser/run $(BUILD)
 
+check-viewers: deps-viewers all
+	@python3 tests/viewers/run $(BUILD)
+
 check-library: with-tests
 	@ASTERISM_TEST_PROGRAMS=$(abspath $(BUILD))/tests/kernel ASTERISM_CATALOGS=$(CURDIR)/catalogs ASTERISM_RULES=$(CURDIR)/rules \
 		python3 tests/kernel/library/library-recorded.py $(BUILD)/src/cmd/asterism rules docs
@@ -106,6 +111,9 @@ bench: deps-build-bench with-tests
 
 bench-quick: deps-build-bench with-tests
 	@bench/run --build $(BUILD) --quick
+
+bench-profile: deps-build-bench with-tests
+	@bench/run --build $(BUILD) --only profile-
 
 lint: deps-build-lint
 	@tools/lint

@@ -60,57 +60,122 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool is_same_object(const char *a, const char *b)
-{
-	return strcmp(base_of(a), base_of(b)) == 0;
-}
+/* By what a function is looked for, the better first. */
+enum { EXACT_IN_OBJECT, EXACT, CANONICAL_IN_OBJECT, CANONICAL, KINDS };
 
-struct choice {
-	uint32_t best;
-	double cost;
-	bool is_object;
+/* Of all functions that a look for their name may mean the costliest: many may have the same. */
+struct names {
+	const struct profile *simulated;
+	struct hash_table table; /* of places in best */
+	uint32_t *best;
+	size_t count;
 };
 
-/* Of several functions that have the name: one in the same object, and the costliest. */
-static void consider(struct choice *choice, const struct profile *simulated, uint32_t function, const char *object)
-{
-	bool is_object = is_same_object(object, profile_get_text(simulated, simulated->functions[function].object));
-	double cost = *profile_self(simulated, function);
+struct wanted {
+	const char *name, *object; /* object: without folders */
+	int kind;
+	uint64_t hash;
+};
 
-	/* What stands in brackets is no file: the kernel's memcpy is not that of a library. */
-	if (*object == '[' && !is_object)
-		return;
-	if (choice->best != HASH_NONE &&
-	    (choice->is_object > is_object || (choice->is_object == is_object && choice->cost >= cost)))
-		return;
-	*choice = (struct choice){ .best = function, .cost = cost, .is_object = is_object };
+static bool is_in_object(int kind)
+{
+	return kind == EXACT_IN_OBJECT || kind == CANONICAL_IN_OBJECT;
 }
 
-static uint32_t find_exact(const struct profile *simulated, const char *name, const char *object)
+static struct wanted want(const struct names *names, int kind, const char *name, const char *canonical,
+			  const char *object)
 {
-	struct choice choice = { .best = HASH_NONE };
-	uint32_t function;
+	struct wanted wanted = { .name = kind < CANONICAL_IN_OBJECT ? name : canonical,
+				 .object = base_of(object),
+				 .kind = kind };
 
-	for (size_t step = 0; (function = profile_find_name(simulated, name, &step)) != HASH_NONE;)
-		consider(&choice, simulated, function, object);
-	return choice.best;
+	wanted.hash = hash_bytes(names->simulated->seed, wanted.name, strlen(wanted.name));
+	wanted.hash = hash_bytes(wanted.hash, &wanted.kind, sizeof wanted.kind);
+	if (is_in_object(kind))
+		wanted.hash = hash_bytes(wanted.hash, wanted.object, strlen(wanted.object));
+	return wanted;
 }
 
-static uint32_t find_canonical(const struct profile *simulated, const struct hash_table *table, const char *name,
-			       const char *object)
+static bool is_meant(const struct names *names, const struct wanted *wanted, uint32_t function)
 {
-	char wanted[PROFILE_CANONICAL_BYTES], other[PROFILE_CANONICAL_BYTES];
-	struct choice choice = { .best = HASH_NONE };
-	uint32_t function;
+	const char *name = profile_name(names->simulated, function);
+	char canonical[PROFILE_CANONICAL_BYTES];
 
-	profile_canonical(name, wanted);
-	for (size_t step = 0; (function = hash_table_next(table, hash_bytes(simulated->seed, wanted, strlen(wanted)),
-							  &step)) != HASH_NONE;) {
-		profile_canonical(profile_name(simulated, function), other);
-		if (strcmp(wanted, other) == 0)
-			consider(&choice, simulated, function, object);
+	if (is_in_object(wanted->kind) &&
+	    strcmp(wanted->object,
+		   base_of(profile_get_text(names->simulated, names->simulated->functions[function].object))) != 0)
+		return false;
+	if (wanted->kind < CANONICAL_IN_OBJECT)
+		return strcmp(name, wanted->name) == 0;
+	profile_canonical(name, canonical);
+	return strcmp(canonical, wanted->name) == 0;
+}
+
+/* Kinds are apart by their hashes. NULL: there is none. */
+static uint32_t *find_best(const struct names *names, const struct wanted *wanted)
+{
+	uint32_t number;
+
+	for (size_t step = 0; (number = hash_table_next(&names->table, wanted->hash, &step)) != HASH_NONE;) {
+		if (is_meant(names, wanted, names->best[number]))
+			return &names->best[number];
 	}
-	return choice.best;
+	return NULL;
+}
+
+static void put_name(struct names *names, uint32_t function)
+{
+	const struct profile *simulated = names->simulated;
+	const char *name = profile_name(simulated, function);
+	char canonical[PROFILE_CANONICAL_BYTES];
+
+	profile_canonical(name, canonical);
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct wanted wanted = want(names, kind, name, canonical,
+					    profile_get_text(simulated, simulated->functions[function].object));
+		uint32_t *best = find_best(names, &wanted);
+
+		if (best && *profile_self(simulated, function) > *profile_self(simulated, *best))
+			*best = function;
+		if (best)
+			continue;
+		hash_table_add(&names->table, wanted.hash, (uint32_t)names->count);
+		names->best[names->count++] = function;
+	}
+}
+
+static void names_fini(struct names *names)
+{
+	hash_table_fini(&names->table);
+	alloc_free(names->best);
+}
+
+static int names_init(struct names *names, const struct profile *simulated)
+{
+	size_t most = KINDS * simulated->function_count + 1;
+
+	*names = (struct names){ .simulated = simulated, .best = alloc_zero(most, sizeof *names->best) };
+	if (!names->best || hash_table_reserve(&names->table, NULL, most))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < simulated->function_count; i++)
+		put_name(names, i);
+	return 0;
+}
+
+/* First that of the same object. What stands in brackets is no file: the kernel's memcpy is not that of a library. */
+static uint32_t find_name(const struct names *names, int first, const char *name, const char *object)
+{
+	char canonical[PROFILE_CANONICAL_BYTES];
+
+	profile_canonical(name, canonical);
+	for (int kind = first; kind <= first + (*object != '['); kind++) {
+		struct wanted wanted = want(names, kind, name, canonical, object);
+		const uint32_t *best = find_best(names, &wanted);
+
+		if (best)
+			return *best;
+	}
+	return HASH_NONE;
 }
 
 /* Functions whose addresses are known, by object and first address. */
@@ -178,31 +243,24 @@ static uint32_t find_address(const struct range *ranges, size_t count, const cha
 
 int profile_attach(const struct profile *sampled, const struct profile *simulated, uint32_t *to)
 {
-	struct hash_table table = { 0 };
+	struct names names;
 	size_t count;
 	struct range *ranges = make_ranges(simulated, &count);
+	int result = names_init(&names, simulated);
 
-	if (!ranges || hash_table_reserve(&table, NULL, simulated->function_count + 1)) {
-		alloc_free(ranges);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < simulated->function_count; i++) {
-		char name[PROFILE_CANONICAL_BYTES];
-
-		profile_canonical(profile_name(simulated, i), name);
-		hash_table_add(&table, hash_bytes(simulated->seed, name, strlen(name)), i);
-	}
-	for (uint32_t i = 0; i < sampled->function_count; i++) {
+	if (!ranges)
+		result = -ENOMEM;
+	for (uint32_t i = 0; !result && i < sampled->function_count; i++) {
 		const char *name = profile_name(sampled, i);
 		const char *object = profile_get_text(sampled, sampled->functions[i].object);
 
-		to[i] = find_exact(simulated, name, object);
+		to[i] = find_name(&names, EXACT_IN_OBJECT, name, object);
 		if (to[i] == HASH_NONE)
 			to[i] = find_address(ranges, count, name, object);
 		if (to[i] == HASH_NONE)
-			to[i] = find_canonical(simulated, &table, name, object);
+			to[i] = find_name(&names, CANONICAL_IN_OBJECT, name, object);
 	}
 	alloc_free(ranges);
-	hash_table_fini(&table);
-	return 0;
+	names_fini(&names);
+	return result;
 }

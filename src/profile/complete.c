@@ -15,7 +15,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What a sample stands for is no less, as no clock is faster. */
+enum { SAMPLE_NS_LEAST = 1000, SAMPLES_TO_JUDGE = 100 };
 
 static const char *const method_names[] = { "quotient", "calls", "contexts" };
 
@@ -130,11 +134,29 @@ static int share(struct work *work, struct sharing *sharing, enum profile_by by,
 	return share_run(sharing);
 }
 
+/*
+ * How many samples an event's cost is of. That is known for the first; of the others each sample stands for as much as
+ * the event's own period says.
+ */
+static double samples_of(const struct work *work, unsigned event)
+{
+	char key[64];
+	const char *period;
+	double each;
+
+	if (!event)
+		return work->sampled->samples;
+	snprintf(key, sizeof key, "period %s", profile_get_text(work->sampled, work->sampled->events[event]));
+	period = profile_get_info(work->sampled, key);
+	each = period ? strtod(period, NULL) : 0;
+	return each > 0 ? profile_total(work->sampled, event) / each : 0;
+}
+
 static int deviate(struct work *work, struct sharing *sharing, unsigned event)
 {
 	struct deviation deviation = {
 		.total = profile_total(work->result, event),
-		.samples = event ? 0 : work->sampled->samples,
+		.samples = samples_of(work, event),
 		.values = alloc_zero(work->simulated->function_count + 1, sizeof *deviation.values),
 	};
 	double *costs = NULL;
@@ -373,6 +395,22 @@ static double distance(const struct profile *a, const uint32_t *to, const struct
 	return fmin(sum / 2, 1);
 }
 
+/*
+ * Simulated instructions for each sampled nanosecond: flat samples do not show that one run did the same things more
+ * often. 0: not known, as costs are no times, or numbers of samples.
+ */
+static double pace(const struct work *work)
+{
+	const char *event = profile_get_text(work->sampled, work->sampled->events[0]);
+	const int instructions = profile_find_event(work->simulated, "Ir");
+	double time = profile_total(work->sampled, 0);
+
+	if ((strncmp(event, "task-clock", 10) != 0 && strncmp(event, "cpu-clock", 9) != 0) || instructions < 0 ||
+	    work->sampled->samples < SAMPLES_TO_JUDGE || time < work->sampled->samples * SAMPLE_NS_LEAST)
+		return 0;
+	return profile_total(work->simulated, (unsigned)instructions) / time;
+}
+
 static int note_result(struct work *work)
 {
 	const unsigned events[2] = { 0, simulated_event(work, 0) };
@@ -384,6 +422,8 @@ static int note_result(struct work *work)
 		result = set_number(work, "distance", distance(work->sampled, work->to, work->simulated, events, rest));
 	if (!result)
 		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
+	if (!result && pace(work) > 0)
+		result = set_number(work, "pace", pace(work));
 	if (!result)
 		result = set_number(work, "largest-cycle", total > 0 ? largest_cycle(work) / total : 0);
 	alloc_free(rest);

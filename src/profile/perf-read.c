@@ -27,8 +27,9 @@ struct perf {
 	struct profile *profile;
 	unsigned event; /* of the sample that waits for its stack */
 	double period;
-	bool is_open;   /* a sample waits for its stack */
-	bool is_inside; /* lines are of the stack of a sample that has been counted */
+	double counts[PROFILE_EVENTS_MAX]; /* of samples */
+	bool is_open;                      /* a sample waits for its stack */
+	bool is_inside;                    /* lines are of the stack of a sample that has been counted */
 };
 
 static bool is_blank(char c)
@@ -219,6 +220,7 @@ static int count(struct perf *perf, const char *name, size_t length, uint32_t ob
 		return read_failed(perf->reading, result);
 	profile_self(perf->profile, function)[perf->event] += perf->period;
 	perf->profile->samples += perf->event == 0;
+	perf->counts[perf->event]++;
 	perf->is_open = false;
 	return 0;
 }
@@ -317,6 +319,23 @@ static int read_line(struct perf *perf)
 	return result;
 }
 
+/* What a sample of each event but the first stands for, whose number is known. */
+static int set_periods(struct perf *perf)
+{
+	int result = 0;
+
+	for (unsigned event = 1; !result && event < perf->profile->event_count; event++) {
+		char key[64], value[NUMBER_BYTES];
+
+		if (!(perf->counts[event] > 0))
+			continue;
+		snprintf(key, sizeof key, "period %s", profile_get_text(perf->profile, perf->profile->events[event]));
+		snprintf(value, sizeof value, "%.17g", profile_total(perf->profile, event) / perf->counts[event]);
+		result = profile_set_info(perf->profile, key, value);
+	}
+	return result;
+}
+
 int profile_read_perf(struct reading *reading)
 {
 	struct perf perf = { .reading = reading, .profile = reading->profile };
@@ -327,6 +346,8 @@ int profile_read_perf(struct reading *reading)
 		result = read_line(&perf);
 	if (!result)
 		result = close_sample(&perf);
+	if (!result)
+		result = read_failed(reading, set_periods(&perf));
 	snprintf(number, sizeof number, "%.0f", perf.profile->samples);
 	return result ? result : read_failed(reading, profile_set_info(perf.profile, "samples", number));
 }

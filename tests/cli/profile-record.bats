@@ -141,3 +141,30 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	[[ $output == *"does not take --by"* ]]
 	[ "$(id -u)" != 0 ] || run -2 "$ASTERISM" profile record -o /proc/nowhere -- ./work
 }
+
+@test "a stripped program whose symbols are in a file of their own has names" {
+	objcopy --only-keep-debug work work.debug
+	objcopy --strip-all --add-gnu-debuglink=work.debug work stripped
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./stripped 20000000 2>said
+	"$ASTERISM" profile report -f json samples >report
+	near "$(share spin self <report)" 73 8
+	near "$(share thrice self <report)" 20 8
+	rm work.debug
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./stripped 20000000 2>said
+	! "$ASTERISM" profile report -f json samples | grep -q '"spin"'
+}
+
+@test "a simulation of much less work is said to be one, though its shares are the same" {
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./work 20000000
+	simulated simulate -o simulation -- ./work 200000
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	grep -q "the sampled run did more work" said
+	"$ASTERISM" profile report completed 2>said | grep -q '^workload     different in amount'
+	grep -q "the sampled run did more work" said
+	[ "$("$ASTERISM" profile report -f json completed 2>&1 | grep -c '"workload": *"different in amount"')" = 1 ]
+
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./work 2000000
+	simulated simulate -o simulation -- ./work 2000000
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	! grep -q "did more work" said
+}

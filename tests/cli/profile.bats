@@ -326,3 +326,53 @@ assert best["function"] == "busy" and best["self"] > 0.8 * report["total"], best
 		assert callers == {"middle": 90, "main": 30}, callers
 	END
 }
+
+@test "each event type has its own deviation" {
+	cat >simulation <<-'E'
+		events: Ir
+		fn=main
+		1 10
+		cfn=a
+		calls=1 1
+		2 100
+		cfn=b
+		calls=1 1
+		3 200
+		fn=a
+		1 50
+		cfn=leaf
+		calls=5 1
+		2 50
+		fn=b
+		1 100
+		cfn=leaf
+		calls=5 1
+		2 100
+		fn=leaf
+		1 150
+	E
+	for i in $(seq 40); do
+		printf 'w 1 1.%06d: 1000 task-clock: 1 leaf (/w)\nw 1 1.%06d: 3 page-faults: 1 leaf (/w)\nw 1 1.%06d: 3 page-faults: 1 a (/w)\n' $i $i $i
+	done >samples
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	"$ASTERISM" profile report -e page-faults -f json completed >report 2>said
+	# 80 samples of 3: half of them surely in a, half with a third: n (sum w^2 p - (sum w p)^2) = 80 (5/9 - 4/9).
+	python3 -c 'import json
+rows = {row["function"]: row for row in json.load(open("report"))["functions"]}
+assert abs(rows["a"]["deviation"] - 3 * (80 / 9) ** .5) < 1e-4, rows["a"]'
+}
+
+@test "20,000 functions of one name are attached to those of their objects, in a moment" {
+	python3 - <<-'E'
+		with open("simulation", "w") as out, open("samples", "w") as samples:
+		    out.write("events: Ir\n\n")
+		    samples.write("function,object,task-clock\n")
+		    for i in range(20000):
+		        out.write(f"ob=/o{i}\nfn=same\n1 {i % 7 + 1}\n" + (f"cob=/o{i - 1}\ncfn=same\ncalls=1 1\n1 5\n" if i else ""))
+		        samples.write(f"same,/o{i},3\nsame@{i},/o{i},4\n")
+	E
+	timeout 20 "$ASTERISM" profile complete -o completed samples simulation 2>said
+	"$ASTERISM" profile report -f json completed 2>said | python3 -c 'import json, sys
+rows = json.load(sys.stdin)["functions"]
+assert len(rows) == 20000 and all(row["self"] == 7 for row in rows), rows[:3]'
+}

@@ -20,6 +20,10 @@ enum { SAMPLES_FEW = 1000, NAMES_SHOWN = 3 };
 #define TOO_SHORT_MUCH  0.05
 #define BY_CALLS_MUCH   0.001
 
+/* Simulated instructions for each sampled nanosecond that a program may have, from missing every cache to none. */
+#define PACE_LEAST 0.5
+#define PACE_MOST  25
+
 /* The costliest functions that were sampled alone. */
 static void name_unattached(const struct profile *profile)
 {
@@ -49,6 +53,13 @@ static void name_unattached(const struct profile *profile)
 	cli_hint("simulate the program that was sampled, with its symbols; what the kernel does is not simulated");
 }
 
+bool profile_pace_is_odd(const struct profile *profile)
+{
+	double pace = profile_info_number(profile, "pace");
+
+	return pace > 0 && (pace < PACE_LEAST || pace > PACE_MOST);
+}
+
 unsigned profile_warn(const struct profile *profile)
 {
 	double samples = profile->samples, cycle = profile_info_number(profile, "largest-cycle");
@@ -68,6 +79,16 @@ unsigned profile_warn(const struct profile *profile)
 		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: it may be of other work",
 			    100 * distance);
 		cli_hint("simulate the same command with the same input");
+	}
+	if (profile_pace_is_odd(profile) && ++count) {
+		cli_warning("the simulation has %.3g instructions for each sampled nanosecond, where programs have "
+			    "%.1f to %d: "
+			    "the %s run did more work",
+			    profile_info_number(profile, "pace"), PACE_LEAST, PACE_MOST,
+			    profile_info_number(profile, "pace") < PACE_LEAST ? "sampled" : "simulated");
+		cli_hint("simulate the same command with the same input; a program that waits for memory all the time "
+			 "is "
+			 "as slow, too");
 	}
 	if (by_calls > BY_CALLS_MUCH && ++count) {
 		cli_warning("%.1f %% of the cost is shared by numbers of calls, as the simulation has no cost there",

@@ -56,6 +56,9 @@ int profile_close(const struct cli_arguments *arguments, FILE *stream, int resul
 /* A number that the profile says of itself; 0 without. */
 double profile_info_number(const struct profile *profile, const char *key);
 
+/* Whether the simulation has far too few instructions for the sampled time, or too many. */
+bool profile_pace_is_odd(const struct profile *profile);
+
 /* Prints the warnings about a completed profile; returns how many. */
 unsigned profile_warn(const struct profile *profile);
 

@@ -89,8 +89,12 @@ static struct row *rank(const struct profile *profile, unsigned event, size_t *c
 	return rows;
 }
 
-static const char *verdict_of(double distance)
+static const char *verdict_of(const struct profile *profile)
 {
+	double distance = profile_info_number(profile, "distance");
+
+	if (profile_pace_is_odd(profile))
+		return "different in amount";
 	return distance < 0.15 ? "alike" : distance < 0.4 ? "different in part" : "different";
 }
 
@@ -127,7 +131,10 @@ static void put_head(FILE *stream, const struct profile *profile, unsigned event
 	fprintf(stream, "unattached   %.2f %% was sampled in functions that were not simulated\n",
 		100 * profile_info_number(profile, "unattached"));
 	fprintf(stream, "workload     %s: %.1f %% of the samples lie elsewhere than in the simulation\n",
-		verdict_of(distance), 100 * distance);
+		verdict_of(profile), 100 * distance);
+	if (profile_info_number(profile, "pace") > 0)
+		fprintf(stream, "pace         %.3g simulated instructions in each sampled nanosecond\n",
+			profile_info_number(profile, "pace"));
 	fprintf(stream, "method       %s", method);
 	if (by && strcmp(method, "calls") != 0) {
 		fputs(", by the simulation's ", stream);
@@ -215,7 +222,9 @@ static void put_json(const struct profile *profile, unsigned event, const struct
 		json_object_set_new(report, "unattached", json_real(profile_info_number(profile, "unattached")));
 		json_object_set_new(report, "root", json_real(profile_info_number(profile, "root")));
 		json_object_set_new(report, "distance", json_real(distance));
-		json_object_set_new(report, "workload", json_text(verdict_of(distance)));
+		json_object_set_new(report, "workload", json_text(verdict_of(profile)));
+		if (profile_info_number(profile, "pace") > 0)
+			json_object_set_new(report, "pace", json_real(profile_info_number(profile, "pace")));
 		json_object_set_new(report, "models", models_json(profile));
 	}
 	for (size_t i = 0; i < count; i++)

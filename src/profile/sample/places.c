@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "profile/sample/rings.h"
+#include "session/output/debug-info.h"
 #include "session/output/symbols.h"
 
 #include <errno.h>
@@ -36,8 +37,9 @@ struct process {
 struct object {
 	uint32_t name; /* a text of the profile */
 	uint64_t inode;
-	bool was_read;
-	struct symbols *symbols; /* NULL: none could be read */
+	bool was_read, was_asked;
+	struct symbols *symbols;  /* NULL: none could be read */
+	struct debug_info *debug; /* asked where symbols know nothing; NULL: there is none */
 };
 
 /* A place in an object that was met before. */
@@ -75,8 +77,10 @@ void places_free(struct places *places)
 		return;
 	for (size_t i = 0; i < places->process_count; i++)
 		alloc_free(places->processes[i].items);
-	for (size_t i = 0; i < places->object_count; i++)
+	for (size_t i = 0; i < places->object_count; i++) {
 		symbols_free(places->objects[i].symbols);
+		debug_info_free(places->objects[i].debug);
+	}
 	hash_table_fini(&places->by_pid);
 	hash_table_fini(&places->by_name);
 	hash_table_fini(&places->by_place);
@@ -235,17 +239,25 @@ static int open_file(const char *path, uint64_t inode)
 	return fd;
 }
 
-static void read_symbols(const struct places *places, struct object *object, uint32_t pid)
+/* path: PATH_MAX bytes, what it is called. */
+static int open_object(const struct places *places, const struct object *object, uint32_t pid, char *path)
 {
 	const char *name = profile_get_text(places->profile, object->name);
-	char path[PATH_MAX];
 	int fd = -1;
 
-	object->was_read = true;
-	if ((size_t)snprintf(path, sizeof path, "/proc/%u/root%s", pid, name) < sizeof path)
+	if ((size_t)snprintf(path, PATH_MAX, "/proc/%u/root%s", pid, name) < PATH_MAX)
 		fd = open_file(path, object->inode);
-	if (fd < 0)
-		fd = open_file(name, object->inode);
+	if (fd < 0 && (size_t)snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
+		fd = open_file(path, object->inode);
+	return fd;
+}
+
+static void read_symbols(const struct places *places, struct object *object, uint32_t pid)
+{
+	char path[PATH_MAX];
+	int fd = open_object(places, object, pid, path);
+
+	object->was_read = true;
 	if (fd < 0)
 		return;
 	if (symbols_read(fd, ELF_CODE, &object->symbols))
@@ -253,7 +265,27 @@ static void read_symbols(const struct places *places, struct object *object, uin
 	close(fd);
 }
 
-static int name_place(struct places *places, struct object *object, uint64_t offset, uint32_t *function)
+/*
+ * A stripped library may have its symbols elsewhere. Valgrind looks there, too, and it chooses other variants of
+ * functions than the processor: only by their names are those of both runs the same.
+ */
+static const char *ask_debug_info(const struct places *places, struct object *object, uint32_t pid, uint64_t address)
+{
+	struct debug_place place;
+
+	if (!object->was_asked) {
+		char path[PATH_MAX];
+		int fd = open_object(places, object, pid, path);
+
+		object->was_asked = true;
+		object->debug = fd < 0 ? NULL : debug_info_open(fd, path);
+		if (fd >= 0)
+			close(fd);
+	}
+	return object->debug && debug_info_find(object->debug, address, &place) ? place.function : NULL;
+}
+
+static int name_place(struct places *places, struct object *object, uint32_t pid, uint64_t offset, uint32_t *function)
 {
 	uint64_t distance, address;
 	const char *name = object->symbols ? symbols_find(object->symbols, offset, &distance) : NULL;
@@ -265,13 +297,15 @@ static int name_place(struct places *places, struct object *object, uint64_t off
 		if (!object->symbols || !symbols_address(object->symbols, offset, &address))
 			address = offset;
 		snprintf(number, sizeof number, "0x%llx", (unsigned long long)address);
-		name = object->inode ? number : profile_get_text(places->profile, object->name);
+		name = object->inode ? ask_debug_info(places, object, pid, address)
+				     : profile_get_text(places->profile, object->name);
+		name = name ? name : number;
 	}
 	result = profile_text(places->profile, name, strlen(name), &text);
 	return result ? result : profile_function(places->profile, text, object->name, function);
 }
 
-static int find_place(struct places *places, uint32_t object, uint64_t offset, uint32_t *function)
+static int find_place(struct places *places, uint32_t object, uint32_t pid, uint64_t offset, uint32_t *function)
 {
 	uint64_t hash = hash_number(hash_number(places->seed, object), offset);
 	uint32_t number;
@@ -285,7 +319,7 @@ static int find_place(struct places *places, uint32_t object, uint64_t offset, u
 			return 0;
 		}
 	}
-	result = name_place(places, &places->objects[object], offset, function);
+	result = name_place(places, &places->objects[object], pid, offset, function);
 	if (result)
 		return result;
 	if (alloc_grow(&places->known, &places->known_capacity, places->known_count, sizeof *places->known) ||
@@ -310,7 +344,7 @@ int places_find(struct places *places, uint32_t pid, uint64_t address, uint32_t 
 
 		if (object->inode && !object->was_read)
 			read_symbols(places, object, pid);
-		return find_place(places, item->object, address - item->start + item->offset, function);
+		return find_place(places, item->object, pid, address - item->start + item->offset, function);
 	}
 	return 0;
 }
