@@ -40,6 +40,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "times",
 			    .repeats = true, .check = cmd_assumption_check },
 	[OPTION_BATCH] = { "batch", 0, CLI_FLAG, .help = "write plain text, one look after the other" },
+	[OPTION_BETWEEN] = { "between", 0, CLI_TEXT, "RULES", NULL,
+			     "count only samples that lie between the first and the last event of a match; RULES is a "
+			     "file, @NAME of a shipped rule, or the text of a rule" },
 	[OPTION_BY] = { "by", 0, CLI_CHOICE, "MODEL", by_choices,
 			"how costs are shared among callers: quotient (default; as the simulation has it), calls (by "
 			"numbers of calls, as gprof does) or contexts (by the simulation's --separate-callers)" },
