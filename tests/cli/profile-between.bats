@@ -104,3 +104,66 @@ say() {
 	run --separate-stderr -2 "$ASTERISM" profile record -o samples --between slow.img -- ./serve
 	[[ $stderr == *"no match of these rules has a begin"* ]]
 }
+
+# nginx packs a large file for slow requests; small ones are answered at once, on one connection.
+nginx_serves() {
+	cat >client.py <<-'END'
+		import socket, sys
+		def ask(connection, path, encoding):
+		    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {encoding}\r\n\r\n".encode())
+		    got = b""
+		    while not got.endswith(b"\r\n0\r\n\r\n" if encoding == "gzip" else b"small\n"):
+		        more = connection.recv(1 << 16)
+		        assert more, got[:200]
+		        got += more
+		    assert got.startswith(b"HTTP/1.1 200")
+		with socket.socket(socket.AF_UNIX) as connection:
+		    connection.connect(sys.argv[1])
+		    for i in range(600):
+		        ask(connection, "/small.html", "identity")
+		        if i % 200 == 0:
+		            ask(connection, "/large.txt", "gzip")
+	END
+	cat >serve.sh <<-'END'
+		nginx -c "$PWD/nginx.conf" -p "$PWD" &
+		until [ -S socket ]; do sleep 0.05; done
+		python3 client.py socket
+		status=$?
+		kill $!
+		wait $!
+		exit $status
+	END
+	cat >nginx.conf <<-END
+		user root; daemon off; worker_processes 1; pid $PWD/pid; error_log $PWD/logs/error; events { }
+		http {
+			access_log off; client_body_temp_path $PWD/a; proxy_temp_path $PWD/b; fastcgi_temp_path $PWD/c;
+			uwsgi_temp_path $PWD/d; scgi_temp_path $PWD/e; types { text/plain txt; }
+			server {
+				listen unix:$PWD/socket; root $PWD;
+				keepalive_requests 10000;
+				location ~ txt { gzip on; gzip_types text/plain; gzip_comp_level 9; }
+			}
+		}
+	END
+	mkdir logs
+	seq 1 300000 >large.txt
+	echo small >small.html
+}
+
+@test "slow requests of nginx, by the shipped rule: it packs; and nothing of its clients, or of quick ones" {
+	command -v nginx >/dev/null || skip "needs nginx (tools/packages.txt)"
+	nginx_serves
+	"$ASTERISM" profile record -F 2000 -o samples --between @slow-request --set longest=10ms -- sh serve.sh 2>said
+	[ "$(say rules)" = slow_request ] && [ "$(say lost)" = 0.0 ]
+	matches=$(say matches)
+	[ "${matches%.*}" -ge 3 ]
+	"$ASTERISM" profile report -f json samples | python3 -c 'import json, sys
+profile = json.load(sys.stdin)
+of = lambda name: sum(row["self"] for row in profile["functions"] if name in row["object"]) / profile["total"]
+assert of("libz") > 0.6, of("libz")
+assert of("python") == 0, of("python")'
+	rm -rf socket pid
+	run --separate-stderr -1 "$ASTERISM" profile record -o samples --between @slow-request --set longest=1h -- sh serve.sh
+	[[ $stderr == *"the rules found nothing, so the profile is empty"* ]]
+	[ "$(functions samples)" = "" ]
+}

@@ -10,8 +10,7 @@ static bool gives_events(const struct lang_check *c)
 {
 	const struct lang_rule *rule = c->rule;
 
-	return c->wants_events && !rule->latest && !c->syntax->return_nothing && !c->syntax->aggregate_count &&
-	       (rule->element_count > 1 || (rule->element_count && rule->elements[0].is_array));
+	return c->wants_events && !rule->latest && !c->syntax->return_nothing && !c->syntax->aggregate_count;
 }
 
 static void check_values(struct lang_check *c)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the interval of a match is: from the time that it returns as `began` to the one that it returns as
- * `ended`, in the thread that completed it; else from its first event to its end, in each thread of its events. All
- * times are CLOCK_MONOTONIC, as those of samples are.
+ * Decides what the interval of a match is: from the time that it returns as `began`, or that its only event has in a
+ * field of that name, to `ended`, in the thread that completed it; else from its first event to its end, in each thread
+ * of its events. All times are CLOCK_MONOTONIC, as those of samples are.
  */
 
 #include "profile/sample/between.h"
@@ -13,6 +13,7 @@
 #include "program/query.h"
 #include "program/returned.h"
 #include "session/live/live.h"
+#include "session/output/result.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,8 +24,8 @@ enum { ROOM = 1 << 23, END_TRIES = 20, END_PAUSE_MS = 100 };
 
 /* Where the interval of a rule's matches is. */
 struct span {
-	enum { SPAN_NONE, SPAN_VALUES, SPAN_EVENTS } by;
-	uint32_t began, ended; /* SPAN_VALUES: numbers of what it returns */
+	enum { SPAN_NONE, SPAN_VALUES, SPAN_FIELDS, SPAN_EVENTS } by;
+	uint32_t began, ended; /* numbers of what it returns, or of fields of its event */
 };
 
 struct between {
@@ -52,16 +53,33 @@ static bool find_value(const struct program *program, const struct program_rule 
 	return false;
 }
 
+static bool find_field(const struct program *program, uint32_t type, const char *name, uint32_t *number)
+{
+	const struct program_type *found = &program->types[type];
+
+	for (*number = 0; *number < found->field_count; ++*number) {
+		const struct program_field *field = &program_fields(program, found)[*number];
+
+		if (strcmp(program_text(program, field->name), name) == 0)
+			return field->value == EVENT_I64 || field->value == EVENT_U64;
+	}
+	return false;
+}
+
 static struct span span_of(const struct program *program, const struct program_rule *rule)
 {
+	const struct program_element *only = program_elements(program, rule);
 	struct span span = { SPAN_NONE };
 
 	if (rule->semantics == PROGRAM_MACHINE || rule->aggregation || rule->flags & PROGRAM_RULE_SILENT)
 		return span;
 	if (find_value(program, rule, "began", &span.began) && find_value(program, rule, "ended", &span.ended))
 		span.by = SPAN_VALUES;
-	else if (rule->flags & PROGRAM_RULE_SEQUENCE)
+	else if (rule->flags & PROGRAM_RULE_SEQUENCE && (rule->element_count > 1 || only->flags & PROGRAM_ELEMENT_ARRAY))
 		span.by = SPAN_EVENTS;
+	else if (rule->flags & PROGRAM_RULE_SEQUENCE && find_field(program, only->type, "began", &span.began) &&
+		 find_field(program, only->type, "ended", &span.ended))
+		span.by = SPAN_FIELDS;
 	return span;
 }
 
@@ -108,18 +126,35 @@ static int add_events(struct between *between, const struct program_match *match
 	return result;
 }
 
-static int add_values(struct between *between, const struct program_match *match, const struct span *span)
+/* Whether the match has both times. */
+static bool read_times(const struct program *program, const struct program_match *match, const struct span *span,
+		       struct program_value times[2])
 {
-	struct program_value began, ended;
+	const struct program_rule *rule = &program->rules[match->rule];
+	const struct program_field *fields;
 
-	if (program_returned(between->program, match, span->began, &began) ||
-	    program_returned(between->program, match, span->ended, &ended) || began.u64 > ended.u64 ||
-	    ended.u64 > match->ts) {
+	if (span->by == SPAN_VALUES)
+		return !program_returned(program, match, span->began, &times[0]) &&
+		       !program_returned(program, match, span->ended, &times[1]);
+	if (match->event_count != 1)
+		return false;
+	fields = program_fields(program, &program->types[program_elements(program, rule)->type]);
+	result_read_field(&fields[span->began], match->events[0].record, &times[0]);
+	result_read_field(&fields[span->ended], match->events[0].record, &times[1]);
+	return true;
+}
+
+static int add_times(struct between *between, const struct program_match *match, const struct span *span)
+{
+	struct program_value times[2];
+
+	if (!read_times(between->program, match, span, times) || times[0].u64 > times[1].u64 ||
+	    times[1].u64 > match->ts) {
 		between->counts.unusable++;
 		return 0;
 	}
-	between->counts.seconds += (double)(ended.u64 - began.u64) / 1e9;
-	return intervals_add(between->intervals, match->tid, began.u64, ended.u64);
+	between->counts.seconds += (double)(times[1].u64 - times[0].u64) / 1e9;
+	return intervals_add(between->intervals, match->tid, times[0].u64, times[1].u64);
 }
 
 static int take_match(void *context, const struct program_match *match)
@@ -131,7 +166,7 @@ static int take_match(void *context, const struct program_match *match)
 		return 0;
 	between->counts.matches++;
 	between->counts.tainted += match->tainted;
-	return span->by == SPAN_VALUES ? add_values(between, match, span) : add_events(between, match);
+	return span->by == SPAN_EVENTS ? add_events(between, match) : add_times(between, match, span);
 }
 
 int between_open(const struct session_rules *rules, pid_t pid, struct asterism_diag *diag, interval_sample_fn *one,
