@@ -149,3 +149,20 @@ compare() {
 	END
 	run -0 python3 damage.py "$ASTERISM" 400
 }
+
+@test "what docs/query.md shows of records as events" {
+	top=$BATS_TEST_DIRNAME/../..
+	export PATH=$(cd "$(dirname "$ASTERISM")" && pwd):$PATH
+	"$top/tests/docs/session.py" commands "$top/docs/query.md" "Records as events" >commands
+	NO_COLOR=1 bash -e commands >output 2>&1 || { cat output; false; }
+	"$top/tests/docs/session.py" compare "$top/docs/query.md" "Records as events" output
+	# And exactly these matches.
+	"$ASTERISM" replay -f json misses.rule misses.jsonl | grep -o '"match":"[a-z]*","ts":[0-9]*' |
+		diff - <(printf '"match":"%s","ts":%s\n' high 1000000 high 4000000 again 4000000 high 5000000)
+	# Where there is nothing, nothing fires.
+	sed -n 1p misses.csv >none.csv
+	"$ASTERISM" query misses.desl sample=none.csv -f events >none.jsonl
+	[ ! -s none.jsonl ]
+	run -0 --separate-stderr "$ASTERISM" replay -f json misses.rule none.jsonl
+	[[ $output != *'"match"'* ]]
+}

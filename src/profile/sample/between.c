@@ -69,13 +69,14 @@ static bool find_field(const struct program *program, uint32_t type, const char 
 static struct span span_of(const struct program *program, const struct program_rule *rule)
 {
 	const struct program_element *only = program_elements(program, rule);
+	bool is_long = rule->element_count > 1 || only->flags & PROGRAM_ELEMENT_ARRAY;
 	struct span span = { SPAN_NONE };
 
 	if (rule->semantics == PROGRAM_MACHINE || rule->aggregation || rule->flags & PROGRAM_RULE_SILENT)
 		return span;
 	if (find_value(program, rule, "began", &span.began) && find_value(program, rule, "ended", &span.ended))
 		span.by = SPAN_VALUES;
-	else if (rule->flags & PROGRAM_RULE_SEQUENCE && (rule->element_count > 1 || only->flags & PROGRAM_ELEMENT_ARRAY))
+	else if (rule->flags & PROGRAM_RULE_SEQUENCE && is_long)
 		span.by = SPAN_EVENTS;
 	else if (rule->flags & PROGRAM_RULE_SEQUENCE && find_field(program, only->type, "began", &span.began) &&
 		 find_field(program, only->type, "ended", &span.ended))
@@ -169,8 +170,8 @@ static int take_match(void *context, const struct program_match *match)
 	return span->by == SPAN_EVENTS ? add_events(between, match) : add_times(between, match, span);
 }
 
-int between_open(const struct session_rules *rules, pid_t pid, struct asterism_diag *diag, interval_sample_fn *one,
-		 void *context, struct between **opened)
+int between_open(const struct session_rules *rules, pid_t pid, const struct interval_taker *taker,
+		 struct asterism_diag *diag, struct between **opened)
 {
 	struct between *between = alloc_zero(1, sizeof *between);
 	int result;
@@ -186,7 +187,7 @@ int between_open(const struct session_rules *rules, pid_t pid, struct asterism_d
 		.on_match = take_match,
 		.context = between,
 	};
-	between->intervals = intervals_new(ROOM, one, context);
+	between->intervals = intervals_new(ROOM, taker);
 	between->totals.rule_count = between->program->rule_count;
 	between->totals.rules = alloc_zero(between->totals.rule_count, sizeof *between->totals.rules);
 	if (!between->intervals || !between->totals.rules)

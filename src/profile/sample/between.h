@@ -17,11 +17,11 @@
 struct between;
 
 /*
- * The process waits to run its command; it and its descendants are observed. Samples are handed to one. 0, -EINVAL (no
- * match of these rules has a begin), or as live_open, after a message.
+ * The process waits to run its command; it and its descendants are observed. Samples are handed to the taker. 0,
+ * -EINVAL (no match of these rules has a begin), or as live_open, after a message.
  */
-int between_open(const struct session_rules *rules, pid_t pid, struct asterism_diag *diag, interval_sample_fn *one,
-		 void *context, struct between **opened);
+int between_open(const struct session_rules *rules, pid_t pid, const struct interval_taker *taker,
+		 struct asterism_diag *diag, struct between **opened);
 void between_free(struct between *between);
 
 /* Polls readable when between_step has something to do. */

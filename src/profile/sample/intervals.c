@@ -24,16 +24,15 @@ struct intervals {
 	size_t room;
 	uint64_t judged; /* what is younger has not been judged */
 	uint64_t outside, late;
-	interval_sample_fn *one;
-	void *context;
+	struct interval_taker taker;
 };
 
-struct intervals *intervals_new(size_t room, interval_sample_fn *one, void *context)
+struct intervals *intervals_new(size_t room, const struct interval_taker *taker)
 {
 	struct intervals *intervals = alloc_zero(1, sizeof *intervals);
 
 	if (intervals)
-		*intervals = (struct intervals){ .room = room, .is_sorted = true, .one = one, .context = context };
+		*intervals = (struct intervals){ .room = room, .is_sorted = true, .taker = *taker };
 	return intervals;
 }
 
@@ -102,7 +101,7 @@ static int judge(struct intervals *intervals, size_t count)
 		const struct waiting_sample *sample = &intervals->samples[i];
 
 		if (is_inside(intervals, sample))
-			result = intervals->one(intervals->context, sample);
+			result = intervals->taker.take(intervals->taker.context, sample);
 		else
 			intervals->outside++;
 	}

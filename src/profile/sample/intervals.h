@@ -19,10 +19,13 @@ struct waiting_sample {
 };
 
 /* What a sample in an interval is handed to. 0 or -errno. */
-typedef int interval_sample_fn(void *context, const struct waiting_sample *sample);
+struct interval_taker {
+	int (*take)(void *context, const struct waiting_sample *sample);
+	void *context;
+};
 
 /* room: how many samples, and how many intervals, are kept at most; 2 at least. NULL: out of memory. */
-struct intervals *intervals_new(size_t room, interval_sample_fn *one, void *context);
+struct intervals *intervals_new(size_t room, const struct interval_taker *taker);
 void intervals_free(struct intervals *intervals);
 
 /* Both ends belong to it. Returns 0, -ENOMEM, or what the callback returned. */

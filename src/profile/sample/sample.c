@@ -172,6 +172,7 @@ static int sum_up(struct sampling *sampling)
 static int run(struct sampling *sampling, struct asterism_diag *diag)
 {
 	const struct sample_options *options = sampling->options;
+	const struct interval_taker taker = { count, sampling };
 	const char *event;
 	int result = launch_prepare(options->command, NULL, diag, &sampling->launch);
 	uint64_t begin;
@@ -183,7 +184,7 @@ static int run(struct sampling *sampling, struct asterism_diag *diag)
 	if (result)
 		return result;
 	if (options->rules)
-		result = between_open(options->rules, sampling->launch.pid, diag, count, sampling, &sampling->between);
+		result = between_open(options->rules, sampling->launch.pid, &taker, diag, &sampling->between);
 	if (result)
 		return result;
 	event = rings_event(sampling->rings);

@@ -36,7 +36,7 @@ static void keep(struct intervals *intervals, uint64_t time, uint32_t tid)
 static void test_threads_and_ends(void **state)
 {
 	struct inside inside = { 0 };
-	struct intervals *intervals = intervals_new(100, take, &inside);
+	struct intervals *intervals = intervals_new(100, &(struct interval_taker){ take, &inside });
 
 	(void)state;
 	for (uint64_t time = 1; time <= 10; time++) {
@@ -57,7 +57,7 @@ static void test_threads_and_ends(void **state)
 static void test_overlaps(void **state)
 {
 	struct inside inside = { 0 };
-	struct intervals *intervals = intervals_new(100, take, &inside);
+	struct intervals *intervals = intervals_new(100, &(struct interval_taker){ take, &inside });
 
 	(void)state;
 	for (uint64_t time = 1; time <= 20; time++)
@@ -75,7 +75,7 @@ static void test_overlaps(void **state)
 static void test_nothing_matches(void **state)
 {
 	struct inside inside = { 0 };
-	struct intervals *intervals = intervals_new(100, take, &inside);
+	struct intervals *intervals = intervals_new(100, &(struct interval_taker){ take, &inside });
 
 	(void)state;
 	keep(intervals, 5, 1);
@@ -89,7 +89,7 @@ static void test_nothing_matches(void **state)
 static void test_room(void **state)
 {
 	struct inside inside = { 0 };
-	struct intervals *intervals = intervals_new(10, take, &inside);
+	struct intervals *intervals = intervals_new(10, &(struct interval_taker){ take, &inside });
 
 	(void)state;
 	intervals_add(intervals, 1, 3, 12);
@@ -110,7 +110,7 @@ static void test_room(void **state)
 static void test_failure(void **state)
 {
 	struct inside inside = { .result = -EIO };
-	struct intervals *intervals = intervals_new(10, take, &inside);
+	struct intervals *intervals = intervals_new(10, &(struct interval_taker){ take, &inside });
 
 	(void)state;
 	keep(intervals, 1, 1);

@@ -4,7 +4,7 @@
  * that name, by what they return; of files that have neither, each object. A '.' of a name is a '_' of the field.
  */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input-priv.h"
 
 #include "base/alloc.h"
 

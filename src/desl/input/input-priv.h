@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef DESL_PROVIDE_PRIV_H
-#define DESL_PROVIDE_PRIV_H
+#ifndef DESL_INPUT_INPUT_PRIV_H
+#define DESL_INPUT_INPUT_PRIV_H
 
 /* Files as records. */
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides which format a file has, and what is said where it cannot be read. */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input.h"
+
+#include "desl/input/input-priv.h"
 
 #include "base/alloc.h"
 #include "profile/read.h"

@@ -4,7 +4,7 @@
  * that calls nothing; of others its functions. Costs are of the first event type, or of the one that a field names.
  */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input-priv.h"
 
 #include "base/alloc.h"
 #include "profile/read.h"
