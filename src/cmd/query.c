@@ -185,8 +185,10 @@ const struct cli_command cmd_query = {
 	.description =
 		"A program in DESL, the Derived Event Specification Language, names files with records of events "
 		"(input), types that are derived from them with filters, constraints and groups (heuristics), and "
-		"which of them are wanted (output). Files are CSV whose first line names the fields, callgrind's "
-		"format, profiles, or JSON lines of events and matches; - is standard input.\n\n"
+		"which of them are wanted (output). Files are CSV whose first line names the fields, JSON lines of "
+		"events and matches, recordings, and profiles of all formats that 'asterism profile' reads, of "
+		"gmon.out "
+		"as gmon.out:PROGRAM; - is standard input.\n\n"
 		"A record whose value is divided by zero is left out, with a warning that says how many are. Mistakes "
 		"of the programs that the thesis on DESL prints are repaired, with a warning each; those that cannot "
 		"be are recognised, and the corrected program is printed.",

@@ -69,7 +69,7 @@ static bool find_field(const struct program *program, uint32_t type, const char 
 static struct span span_of(const struct program *program, const struct program_rule *rule)
 {
 	const struct program_element *only = program_elements(program, rule);
-	bool is_long = rule->element_count > 1 || only->flags & PROGRAM_ELEMENT_ARRAY;
+	bool is_long = rule->element_count > 1 || (rule->element_count && only->flags & PROGRAM_ELEMENT_ARRAY);
 	struct span span = { SPAN_NONE };
 
 	if (rule->semantics == PROGRAM_MACHINE || rule->aggregation || rule->flags & PROGRAM_RULE_SILENT)
