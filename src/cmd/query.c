@@ -7,15 +7,16 @@
 #include "cli/print.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
-#include "desl/desl.h"
+#include "desl/input/input.h"
+#include "desl/output/output.h"
 #include "session/load/input.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The last of the choices of --format; the others are formats of records. */
-enum { SQL = 3 };
+/* Of the choices of --format, those that are no formats of records. */
+enum { SQL = 3, EVENTS, CATALOG };
 
 enum { PROGRAM_BYTES_MAX = 1 << 20, NAME_BYTES = 256, SHIPPED_MAX = 64 };
 
@@ -122,7 +123,11 @@ static int run_query(struct query *query)
 		return result;
 	if (format == SQL)
 		return desl_write_sql(query->program, stdout, query->diag);
-	result = desl_run(query->program, query->bindings, query->binding_count, query->diag);
+	if (format == CATALOG)
+		return desl_write_catalog(query->program, stdout, query->diag);
+	result = desl_run(query->program, query->bindings, query->binding_count, desl_provide, query->diag);
+	if (!result && format == EVENTS)
+		return desl_write_events(query->program, stdout, query->diag);
 	if (!result)
 		result = desl_write(query->program, (enum desl_format)format, stdout);
 	return result;
@@ -169,6 +174,8 @@ static const struct cli_section shipped = {
 static const struct cli_example examples[] = {
 	{ "asterism query --check ratio.desl", "Judges a program without its files." },
 	{ "asterism query ratio.desl loads=today.csv -f csv", "Takes the records of an input from another file." },
+	{ "asterism query ratio.desl -f catalog > ratio.events", "Declares its records as events, for rules." },
+	{ "asterism query ratio.desl -f events | asterism replay high.rule -", "Looks for them with a rule." },
 	{ "asterism query @quotient simulation=callgrind.out functions=callgrind.out sampling=samples.csv",
 	  "Completes samples with the calls of a simulated run." },
 	{ NULL, NULL },
@@ -182,8 +189,10 @@ const struct cli_command cmd_query = {
 	.description =
 		"A program in DESL, the Derived Event Specification Language, names files with records of events "
 		"(input), types that are derived from them with filters, constraints and groups (heuristics), and "
-		"which of them are wanted (output). Files are CSV whose first line names the fields, callgrind's "
-		"format, profiles, or JSON lines of events and matches; - is standard input.\n\n"
+		"which of them are wanted (output). Files are CSV whose first line names the fields, JSON lines of "
+		"events and matches, recordings, and profiles of all formats that 'asterism profile' reads, of "
+		"gmon.out "
+		"as gmon.out:PROGRAM; - is standard input.\n\n"
 		"A record whose value is divided by zero is left out, with a warning that says how many are. Mistakes "
 		"of the programs that the thesis on DESL prints are repaired, with a warning each; those that cannot "
 		"be are recognised, and the corrected program is printed.",

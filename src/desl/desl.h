@@ -11,6 +11,7 @@
 #include "base/diag.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct desl_program;
@@ -19,8 +20,6 @@ struct desl_program;
 struct desl_binding {
 	const char *type, *file;
 };
-
-enum desl_format { DESL_TEXT, DESL_JSON, DESL_CSV };
 
 /*
  * Reads and judges the text of a program; is_strict: what the printed programs of the thesis do wrong is an error, not
@@ -32,17 +31,16 @@ int desl_read(const struct diag_source *source, bool is_strict, struct asterism_
 
 void desl_free(struct desl_program *program);
 
+/* Reads the records of an input from its file (desl/input). 0 or -errno after a message. */
+struct desl_type;
+typedef int desl_provide_fn(struct desl_program *program, struct desl_type *type, const char *file,
+			    struct asterism_diag *diag);
+
 /*
  * Reads the files of all inputs that are needed and works out the wanted types. What was left out is told in warnings.
  * Returns 0 or -errno after a message.
  */
-int desl_run(struct desl_program *program, const struct desl_binding *bindings, size_t count,
+int desl_run(struct desl_program *program, const struct desl_binding *bindings, size_t count, desl_provide_fn *provide,
 	     struct asterism_diag *diag);
-
-/* Writes the wanted types after a run. 0 or -errno of the stream. */
-int desl_write(const struct desl_program *program, enum desl_format format, FILE *stream);
-
-/* Writes the program as SQL. -EINVAL after a message where there is no SQL for it. */
-int desl_write_sql(const struct desl_program *program, FILE *stream, struct asterism_diag *diag);
 
 #endif

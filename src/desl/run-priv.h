@@ -72,7 +72,4 @@ int desl_follow(struct desl_making *making); /* selfreference */
 /* Works out the record at a place; is_divided leaves it out. */
 int desl_add_record(struct desl_making *making, struct desl_at *at);
 
-/* Reads the records of an input from its file. */
-int desl_provide(struct desl_program *program, struct desl_type *type, const char *file, struct asterism_diag *diag);
-
 #endif

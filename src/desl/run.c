@@ -146,7 +146,7 @@ static int check_bindings(const struct desl_program *program, const struct desl_
 	return 0;
 }
 
-int desl_run(struct desl_program *program, const struct desl_binding *bindings, size_t count,
+int desl_run(struct desl_program *program, const struct desl_binding *bindings, size_t count, desl_provide_fn *provide,
 	     struct asterism_diag *diag)
 {
 	bool *needed = alloc_zero(program->type_count + 1, sizeof *needed);
@@ -159,7 +159,7 @@ int desl_run(struct desl_program *program, const struct desl_binding *bindings, 
 		if (!needed[i])
 			continue;
 		if (type->is_input)
-			result = desl_provide(program, type, file_of(type, bindings, count), diag);
+			result = provide(program, type, file_of(type, bindings, count), diag);
 		else
 			result = derive(program, type, diag);
 	}

@@ -28,6 +28,7 @@ struct lang_sources {
 	size_t setting_count;
 	const struct lang_input *exceptions; /* files of lines `RULE: condition, ...` */
 	size_t exception_count;
+	bool wants_events; /* matches have their events, as with RETURN SEQUENCE, where the rule can */
 };
 
 /* A unit together with the memory of all its nodes. */

@@ -31,6 +31,7 @@ struct reading {
 	size_t setting_count;
 	const struct lang_input *exceptions;
 	size_t exception_count;
+	bool wants_events;
 	struct lang_params *params; /* of each input */
 	struct lang_program *program;
 	struct lang_report report;
@@ -261,6 +262,7 @@ static void read_all(struct reading *reading, struct event_catalog *catalog)
 		.scratch = reading->scratch,
 		.catalog = catalog,
 		.unit = &reading->program->unit,
+		.wants_events = reading->wants_events,
 	};
 	parse_inputs(reading);
 	if (!lang_report_full(&reading->report))
@@ -290,6 +292,7 @@ int lang_read_with(const struct lang_sources *sources, struct event_catalog *cat
 	reading->setting_count = sources->setting_count;
 	reading->exceptions = sources->exceptions;
 	reading->exception_count = sources->exception_count;
+	reading->wants_events = sources->wants_events;
 	reading->program = alloc_zero(1, sizeof *reading->program);
 	reading->scratch = arena_new();
 	if (!reading->program || !(reading->program->arena = arena_new()) || !reading->scratch) {

@@ -328,7 +328,8 @@ static int run_all(struct work *work)
 
 static int note_run(struct work *work)
 {
-	static const char *const kept[] = { "cmd", "period", "host" };
+	static const char *const kept[] = { "cmd",          "period",          "host",           "between", "matches",
+					    "matches-lost", "matches-seconds", "samples-outside" };
 	int result = profile_set_info(work->result, "method", method_names[work->completion->by]);
 
 	for (size_t i = 0; !result && i < sizeof kept / sizeof *kept; i++) {

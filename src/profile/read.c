@@ -88,14 +88,24 @@ static bool is_pprof(const struct diag_source *source, bool was_packed)
 	       (source->text[2] == 0x08 || source->text[2] == 0x10);
 }
 
+static bool is_own(const struct diag_source *source)
+{
+	return begins(source, "# asterism profile");
+}
+
+bool profile_is_known(const struct diag_source *source)
+{
+	return is_own(source) || is_callgrind(source) || profile_is_perf(source) || profile_is_gmon(source) ||
+	       profile_is_packed(source) || is_pprof(source, false);
+}
+
 static int read_kind(struct reading *reading, bool was_packed)
 {
 	const struct diag_source *source = reading->source;
-	bool is_own = begins(source, "# asterism profile");
 
 	reading->at = reading->end = source->text;
-	if (is_own || is_callgrind(source))
-		return profile_read_callgrind(reading, is_own);
+	if (is_own(source) || is_callgrind(source))
+		return profile_read_callgrind(reading, is_own(source));
 	if (profile_is_perf(source))
 		return profile_read_perf(reading);
 	if (profile_is_gmon(source))

@@ -22,6 +22,9 @@ int profile_read_text(int fd, const char *file, struct asterism_diag *diag, char
  */
 int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile);
 
+/* Whether it is one of these formats but CSV, which many files are that are no profiles, or gmon.out. */
+bool profile_is_known(const struct diag_source *source);
+
 /*
  * gmon.out, as programs built with -pg write it, has no names: they are those of the program, an ELF file open at
  * program_fd. Calls have numbers and no costs. The same otherwise.

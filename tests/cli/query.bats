@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	make_trace=$(dirname "$ASTERISM")/../../tests/trace/make-trace
 	cd "$BATS_TEST_TMPDIR"
 }
 
@@ -172,4 +173,131 @@ compare() {
 		    open(name, "wb").write(whole)
 	END
 	run -0 python3 damage.py "$ASTERISM" 400
+}
+
+@test "what docs/query.md shows of records as events" {
+	top=$BATS_TEST_DIRNAME/../..
+	export PATH=$(cd "$(dirname "$ASTERISM")" && pwd):$PATH
+	"$top/tests/docs/session.py" commands "$top/docs/query.md" "Records as events" >commands
+	NO_COLOR=1 bash -e commands >output 2>&1 || { cat output; false; }
+	"$top/tests/docs/session.py" compare "$top/docs/query.md" "Records as events" output
+	# And exactly these matches.
+	"$ASTERISM" replay -f json misses.rule misses.jsonl | grep -o '"match":"[a-z]*","ts":[0-9]*' |
+		diff - <(printf '"match":"%s","ts":%s\n' high 1000000 high 4000000 again 4000000 high 5000000)
+	# Where there is nothing, nothing fires.
+	sed -n 1p misses.csv >none.csv
+	"$ASTERISM" query misses.desl sample=none.csv -f events >none.jsonl
+	[ ! -s none.jsonl ]
+	run -0 --separate-stderr "$ASTERISM" replay -f json misses.rule none.jsonl
+	[[ $output != *'"match"'* ]]
+}
+
+# The inputs are called like the events of make-trace.
+write_trace_program() {
+	cat >trace.desl <<-'END'
+		input {
+			eventtype tick { File f = "t"; Number n; Number part; Number ts; Line tid; String comm; Number cpu; Line pid; }
+			eventtype call { File f = "t"; Line arg; Number load; Number nr; Number fd; Number ok; String name; }
+		}
+		heuristics {
+			eventtype ticks {
+				Line tid = tick.tid; Number count = num(tick.n); Number sum = sum(tick.n); Number last = max(tick.ts);
+				group by tick.tid;
+			}
+			eventtype calls {
+				String name = call.name; Number count = num(call.nr); Number load = sum(call.load); Number ok = sum(call.ok);
+				group by call.name;
+			}
+			eventtype each { Line arg = call.arg; Number nr = call.nr; Number fd = call.fd; }
+			eventtype who { String comm = tick.comm; Line pid = tick.pid; Number cpu = tick.cpu; Number part = tick.part; }
+		}
+		output { ticks; calls; each; who; }
+	END
+}
+
+@test "events of a recording are records, the same as of its JSON lines" {
+	"$make_trace" -n 20000 -c 3 -j t >made.jsonl
+	"$ASTERISM" dump -f json t >dumped.jsonl
+	write_trace_program
+	sed 's/Line arg; //; s/Line arg = call.arg; //' trace.desl >lines.desl
+	"$ASTERISM" query lines.desl -f csv >of_trace
+	"$ASTERISM" query lines.desl -f csv tick=dumped.jsonl call=dumped.jsonl | diff of_trace -
+	[ "$(wc -l <of_trace)" -gt 1000 ]
+	# An address of 64 bits is exact in a Line; JSON lines of dump write it as a number.
+	"$ASTERISM" query trace.desl -f csv | grep -q '^0xfffffffffffffffd,-2,-2$'
+}
+
+@test "a recording without such events, with other fields, or with damage is told" {
+	"$make_trace" -n 2000 t >made.jsonl
+	write_trace_program
+	sed 's/eventtype call /eventtype cal /; s/call\./cal./g' trace.desl >name.desl
+	run --separate-stderr -2 "$ASTERISM" query name.desl
+	[[ $stderr == *"t has no events 'cal'"*"asterism stat t lists them"* ]]
+	sed 's/Number fd;/Number fdd;/; s/call.fd;/call.fdd;/' trace.desl >field.desl
+	run --separate-stderr -2 "$ASTERISM" query field.desl
+	[[ $stderr == *"t has no field 'fdd'"*"did you mean 'fd'?"* ]]
+	sed 's/String name;/Number name;/; s/String name =/Number name =/' trace.desl >kind.desl
+	run --separate-stderr -2 "$ASTERISM" query kind.desl
+	[[ $stderr == *"the field 'name' of call is a text: declare it as String or Line"* ]]
+	mkdir empty
+	run --separate-stderr -2 "$ASTERISM" query trace.desl tick=empty
+	[[ $stderr == *empty* ]]
+	for file in t/stream_*; do
+		python3 -c 'import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[len(data) // 2:len(data) // 2 + 64] = b"\xff" * 64
+open(sys.argv[1], "wb").write(data)' "$file"
+	done
+	run --separate-stderr "$ASTERISM" query trace.desl
+	[ "$status" = 2 ] && [[ $stderr == *stream_* ]]
+}
+
+@test "profiles of perf script, pprof and gmon.out are records" {
+	cat >perf.txt <<-'END'
+		work  10/10  1.000000:     100 task-clock: 	    401136 spin+0x6 (/bin/work)
+		work  10/10  1.001000:     100 task-clock: 	    401137 spin+0x7 (/bin/work)
+		work  10/10  1.002000:      50 task-clock: 	    401200 other+0x0 (/bin/work)
+	END
+	cat >self.desl <<-'END'
+		input { eventtype fn { File f = "perf.txt"; Line fct; Number self; } }
+		heuristics { eventtype hot { Line fct = fn.fct; Number self = fn.self; constraint(g(0, fn.self)); } }
+		output { hot; }
+	END
+	"$ASTERISM" query self.desl -f csv | sort >of_perf
+	diff of_perf <(printf 'fct,self\nother,50\nspin,200\n')
+	printf 'events: Ir\nfn=main\n1 50\ncfn=spin\ncalls=1 1\n1 200\nfn=spin\n1 200\n' >callgrind.out
+	"$ASTERISM" profile export -t pprof -o packed callgrind.out
+	"$ASTERISM" query self.desl fn=packed -f csv | sort | diff - <(printf 'fct,self\nmain,50\nspin,200\n')
+	head -c 40 packed >half
+	run --separate-stderr -2 "$ASTERISM" query self.desl fn=half
+	[[ $stderr == *half* ]]
+
+	cat >work.c <<-'END'
+		__attribute__((noinline)) void leaf(void) { for (volatile long i = 0; i < 200000; i++) ; }
+		__attribute__((noinline)) void twice(void) { leaf(); leaf(); }
+		int main(void) { for (int i = 0; i < 50; i++) twice(); leaf(); return 0; }
+	END
+	cc -pg -O1 -fno-optimize-sibling-calls -o work work.c
+	./work
+	cat >calls.desl <<-'END'
+		input { eventtype calls { File f = "gmon.out:./work"; Line caller; Line callee; Number times; } }
+		heuristics { eventtype of_leaf { Line caller = calls.caller; Number times = calls.times; constraint(eq(calls.callee, "leaf")); } }
+		output { of_leaf; }
+	END
+	"$ASTERISM" query calls.desl -f csv | sort | diff - <(printf 'caller,times\nmain,1\ntwice,100\n')
+	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=gmon.out
+	[[ $stderr == *"gmon.out has no names: its program has them"*"calls=gmon.out:PROGRAM"* ]]
+	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=gmon.out:./missing
+	[[ $stderr == *"./missing cannot be read"* ]]
+	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=perf.txt:./work
+	[[ $stderr == *"perf.txt is not what a program built with -pg writes"* ]]
+	head -c 30 gmon.out >cut.out
+	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=cut.out:./work
+	[[ $stderr == *cut.out* ]]
+}
+
+@test "what docs/query.md shows of a recording" {
+	"$ASTERISM" record -e sys_enter_write -o recording -- sh -c 'echo 123; echo 12345' >/dev/null 2>why || skip "nothing is recorded here: $(cat why)"
+	sed -n '/^input { eventtype sys_enter_write/,/^output/p' "$BATS_TEST_DIRNAME/../../docs/query.md" >written.desl
+	"$ASTERISM" query written.desl -f csv | sed 's/^[0-9]*,//' | diff - <(printf 'tid,comm,calls,bytes\nsh,2,10\n')
 }

@@ -56,6 +56,7 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 			.setting_count = settings.count,
 			.exceptions = arguments->options[OPTION_EXCEPT].texts,
 			.exception_count = arguments->options[OPTION_EXCEPT].count,
+			.wants_events = cli_has(arguments, OPTION_BETWEEN),
 		};
 
 		result = session_rules_read_files(&wanted, diag, rules);

@@ -17,7 +17,7 @@ static const char *const layout_choices[] = { "asterism", "lttng", NULL };
 static const char *const platform_choices[] = { "p6", "itanium", "604e", "win2000", "linux24", NULL };
 static const char *const policy_choices[] = { "deadline", "fifo", "best-effort", NULL };
 static const char *const report_choices[] = { "text", "json", "csv", "html", "svg", "dot", NULL };
-static const char *const query_choices[] = { "text", "json", "csv", "sql", NULL };
+static const char *const query_choices[] = { "text", "json", "csv", "sql", "events", "catalog", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
@@ -40,6 +40,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "times",
 			    .repeats = true, .check = cmd_assumption_check },
 	[OPTION_BATCH] = { "batch", 0, CLI_FLAG, .help = "write plain text, one look after the other" },
+	[OPTION_BETWEEN] = { "between", 0, CLI_TEXT, "RULES", NULL,
+			     "count only samples that lie between the first and the last event of a match; RULES is a "
+			     "file, @NAME of a shipped rule, or the text of a rule" },
 	[OPTION_BY] = { "by", 0, CLI_CHOICE, "MODEL", by_choices,
 			"how costs are shared among callers: quotient (default; as the simulation has it), calls (by "
 			"numbers of calls, as gprof does) or contexts (by the simulation's --separate-callers)" },
@@ -148,9 +151,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				   "that "
 				   "--only names: svg or dot; without it the ending of -o FILE decides" },
 	[OPTION_FORMAT_QUERY] = { "format", 'f', CLI_CHOICE, "FORMAT", query_choices,
-				  "what is written: text (default), json: an object per record, csv, or sql: the "
-				  "program "
-				  "in SQL, for others to run" },
+				  "what is written: text (default), json: an object per record, csv, sql: the program "
+				  "in SQL, for others to run, events: each record an event for 'asterism replay', or "
+				  "catalog: what these events are, for rules" },
 	[OPTION_FROM] = { "from", 0, CLI_MOMENT, "TIME", NULL,
 			  "leave out events before TIME: 1.5s or 20ms after the first event, @TIME on their clock" },
 	[OPTION_FROM_TRACE] = { "from", 0, CLI_TEXT, "TRACE", NULL,

@@ -3,6 +3,8 @@
 
 #include "base/diag.h"
 #include "cli/print.h"
+#include "cmd/input/library.h"
+#include "cmd/input/rules.h"
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
@@ -11,6 +13,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FREQUENCY = 997, FREQUENCY_MAX = 100000, SAMPLES_FEW = 1000 };
 
@@ -51,13 +54,75 @@ static void tell(const struct sample_outcome *outcome)
 			    (unsigned long long)outcome->elsewhere, (unsigned long long)outcome->samples);
 }
 
+static void tell_between(const struct sample_between *between, uint64_t samples)
+{
+	cli_note("%llu samples, %llu within %llu matches", (unsigned long long)(samples + between->outside),
+		 (unsigned long long)samples, (unsigned long long)between->matches);
+	if (between->lost || between->is_cut) {
+		cli_warning("%llu events or matches of the rules were lost%s: samples that lie between them are not in "
+			    "the profile",
+			    (unsigned long long)between->lost,
+			    between->is_cut ? ", and the rules did not run to the end" : "");
+		cli_hint("'asterism run' with the same rules and command says what was lost, and where");
+	}
+	if (between->late)
+		cli_warning("%llu matches began so long ago that their first samples were not kept",
+			    (unsigned long long)between->late);
+	if (between->tainted)
+		cli_warning("%llu matches may be wrong, as events were lost meanwhile",
+			    (unsigned long long)between->tainted);
+	if (between->unusable)
+		cli_warning("%llu matches return no interval: `began` is missing, or later than `ended`, or this is "
+			    "later than the match",
+			    (unsigned long long)between->unusable);
+	if (!between->matches) {
+		cli_warning("the rules found nothing, so the profile is empty");
+		cli_hint("'asterism run -v' with the same rules and command says how far they come");
+	} else if (!samples) {
+		cli_warning("no sample lies within a match, so the profile is empty");
+		cli_hint("the matches take %.3g s in all: sample more often (-F)", between->seconds);
+	}
+}
+
+static bool lacks_matches(const struct sample_between *between)
+{
+	return between->lost || between->late || between->is_cut || between->unusable || between->tainted;
+}
+
+/* --between: a file, a shipped rule, or a text; no name of a rule file has such brackets. *rules is NULL without. */
+static int read_rules(const struct cli_arguments *arguments, struct session_rules **rules)
+{
+	const char *wanted = arguments->options[OPTION_BETWEEN].text;
+	struct session_rules_file text = { .path = "--between", .text = wanted, .bare_rule = "rule" };
+	struct library_files files = { 0 };
+	int status;
+
+	*rules = NULL;
+	if (!wanted && cli_has(arguments, OPTION_SET)) {
+		cli_error("--set is for the rules of --between");
+		return STATUS_USAGE;
+	}
+	if (!wanted)
+		return STATUS_FINE;
+	text.length = strlen(wanted);
+	if (strpbrk(wanted, "[{") && access(wanted, F_OK))
+		status = library_add(&files, &text);
+	else
+		status = library_resolve(&wanted, 1, &files);
+	if (!status)
+		status = cmd_read_files(arguments, files.files, files.count, rules);
+	library_files_fini(&files);
+	return status;
+}
+
 static int fail_status(int error)
 {
 	return error == -EINVAL || error == -ENOMEM || error == -EAGAIN ? STATUS_USAGE : STATUS_KERNEL;
 }
 
 /* *sampled is there unless it returns STATUS_USAGE or STATUS_KERNEL and *has_failed. */
-static int sample(const struct cli_arguments *arguments, struct profile **sampled, int *command_status)
+static int sample(const struct cli_arguments *arguments, const struct session_rules *rules, struct profile **sampled,
+		  int *command_status)
 {
 	struct sample_options options = {
 		.command = arguments->launched,
@@ -65,6 +130,7 @@ static int sample(const struct cli_arguments *arguments, struct profile **sample
 		.period = arguments->options[OPTION_COUNT_EVENTS].number,
 		.frequency = arguments->options[OPTION_FREQUENCY].number,
 		.has_jitter = cli_has(arguments, OPTION_JITTER),
+		.rules = rules,
 	};
 	struct asterism_diag *diag;
 	struct sample_outcome outcome;
@@ -85,12 +151,15 @@ static int sample(const struct cli_arguments *arguments, struct profile **sample
 	if (result)
 		return fail_status(result);
 	tell(&outcome);
+	if (rules)
+		tell_between(&outcome.between, outcome.samples);
 	*command_status = outcome.status;
-	return outcome.lost ? STATUS_LOST : STATUS_FINE;
+	return outcome.lost || lacks_matches(&outcome.between) ? STATUS_LOST : STATUS_FINE;
 }
 
 int profile_record_run(const struct cli_arguments *arguments, const char **operands)
 {
+	struct session_rules *rules;
 	struct profile *sampled = NULL;
 	int command = STATUS_FINE, status, written;
 	FILE *stream;
@@ -101,18 +170,26 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 		cli_hint("asterism profile record -o samples -- COMMAND");
 		return STATUS_USAGE;
 	}
+	status = read_rules(arguments, &rules);
+	if (status)
+		return status;
 	/* What cannot be written is found out before the command runs. */
 	stream = profile_open(arguments);
-	if (!stream)
+	if (!stream) {
+		session_rules_free(rules);
 		return STATUS_USAGE;
-	status = sample(arguments, &sampled, &command);
+	}
+	status = sample(arguments, rules, &sampled, &command);
 	written = profile_close(arguments, stream, sampled ? profile_write(stream, sampled) : 0);
-	if (sampled && sampled->samples < SAMPLES_FEW) {
+	if (sampled && rules && !sampled->samples && !command)
+		command = STATUS_MATCH; /* as of grep: nothing was found */
+	if (sampled && sampled->samples < SAMPLES_FEW && (sampled->samples || !rules)) {
 		cli_warning("there are only %.0f samples: with less than %d the errors are large", sampled->samples,
 			    SAMPLES_FEW);
 		cli_hint("let it run longer, or sample more often (-F)");
 	}
 	profile_free(sampled);
+	session_rules_free(rules);
 	return written ? written : status ? status : command;
 }
 
@@ -141,7 +218,7 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 	(void)operands;
 	if (profile_check_valgrind())
 		return STATUS_USAGE;
-	status = sample(arguments, &sampled, &command);
+	status = sample(arguments, NULL, &sampled, &command);
 	if (sampled && command)
 		cli_warning("the sampled run ended with status %d", command);
 	if (sampled)

@@ -116,6 +116,24 @@ static void put_models(FILE *stream, const struct profile *profile)
 	}
 }
 
+/* What chose the samples. */
+static void put_between(FILE *stream, const struct profile *profile)
+{
+	const char *rules = profile_get_info(profile, "between");
+	double lost = profile_info_number(profile, "matches-lost");
+
+	if (!rules)
+		return;
+	fputs("between      ", stream);
+	text_write(stream, rules, TEXT_WORDS);
+	fprintf(stream, ": %.0f matches, %.3g s in all; %.0f samples were outside",
+		profile_info_number(profile, "matches"), profile_info_number(profile, "matches-seconds"),
+		profile_info_number(profile, "samples-outside"));
+	if (lost > 0)
+		fprintf(stream, "; %.0f events or matches were lost", lost);
+	fputc('\n', stream);
+}
+
 static void put_head(FILE *stream, const struct profile *profile, unsigned event)
 {
 	const char *method = profile_get_info(profile, "method"), *by = profile_get_info(profile, "shared-by");
@@ -126,6 +144,7 @@ static void put_head(FILE *stream, const struct profile *profile, unsigned event
 	if (profile->samples > 0)
 		fprintf(stream, ", of %.0f samples", profile->samples);
 	fputc('\n', stream);
+	put_between(stream, profile);
 	if (!method)
 		return;
 	fprintf(stream, "unattached   %.2f %% was sampled in functions that were not simulated\n",
@@ -227,6 +246,14 @@ static void put_json(const struct profile *profile, unsigned event, const struct
 			json_object_set_new(report, "pace", json_real(profile_info_number(profile, "pace")));
 		json_object_set_new(report, "models", models_json(profile));
 	}
+	if (profile_get_info(profile, "between"))
+		json_object_set_new(report, "between",
+				    json_pack("{s:o,s:f,s:f,s:f,s:f}", "rules",
+					      json_text(profile_get_info(profile, "between")), "matches",
+					      profile_info_number(profile, "matches"), "seconds",
+					      profile_info_number(profile, "matches-seconds"), "outside",
+					      profile_info_number(profile, "samples-outside"), "lost",
+					      profile_info_number(profile, "matches-lost")));
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(functions, profile_function_json(profile, rows[i].number, event));
 	json_object_set_new(report, "functions", functions);

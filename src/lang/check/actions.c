@@ -5,11 +5,19 @@
 
 #include <string.h>
 
+/* Whether matches have events though the rule does not ask for them. */
+static bool gives_events(const struct lang_check *c)
+{
+	const struct lang_rule *rule = c->rule;
+
+	return c->wants_events && !rule->latest && !c->syntax->return_nothing && !c->syntax->aggregate_count;
+}
+
 static void check_values(struct lang_check *c)
 {
 	struct lang_names *names = lang_names_new(c->scratch, c->syntax->value_count);
 
-	c->rule->return_sequence = c->syntax->return_sequence;
+	c->rule->return_sequence = c->syntax->return_sequence || gives_events(c);
 	c->rule->return_nothing = c->syntax->return_nothing;
 	c->rule->values = lang_keep(c, c->syntax->value_count, sizeof *c->rule->values);
 	if (!names || !c->rule->values) {

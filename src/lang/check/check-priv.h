@@ -32,6 +32,7 @@ struct lang_check {
 	struct lang_names *broken_types; /* event types whose declaration has an error: not unknown, but of no use */
 	struct lang_syntax_exception *exceptions; /* given apart from the rules */
 	const char *host_name;                    /* as lang_unit's */
+	bool wants_events;                        /* as lang_sources' */
 	bool catalog_failed;                      /* a catalog is missing: an unknown event type may have been in it */
 };
 

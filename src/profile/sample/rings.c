@@ -408,6 +408,7 @@ static bool parse(const struct rings *rings, const struct perf_event_header *hea
 	case PERF_RECORD_SAMPLE:
 		record->kind = RECORD_SAMPLE;
 		record->pid = sampled->pid;
+		record->tid = sampled->tid;
 		record->address = sampled->address;
 		record->weight = (double)(rings->period ? rings->period : sampled->period);
 		record->is_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "profile/sample/between.h"
 #include "profile/sample/places.h"
 #include "profile/sample/rings.h"
 #include "session/live/launch.h"
@@ -24,32 +25,53 @@ struct sampling {
 	struct rings *rings;
 	struct sample_outcome *outcome;
 	struct launch launch;
-	double weight; /* of all samples */
+	struct between *between; /* NULL: all samples count */
+	uint32_t unknown; /* what the function of an address without a file is called; HASH_NONE: there was none */
+	double weight;    /* of samples that count */
+	double all_weight;
 };
+
+/* A sample that counts. */
+static int count(void *context, const struct waiting_sample *sample)
+{
+	struct sampling *sampling = context;
+
+	*profile_self(sampling->profile, sample->function) += sample->weight;
+	sampling->outcome->samples++;
+	sampling->outcome->elsewhere += sample->function == sampling->unknown;
+	sampling->weight += sample->weight;
+	return 0;
+}
+
+static int find_unknown(struct sampling *sampling, uint32_t *function)
+{
+	static const char name[] = "[unknown]";
+	uint32_t text;
+	int result = 0;
+
+	if (sampling->unknown == HASH_NONE)
+		result = profile_text(sampling->profile, name, strlen(name), &text);
+	if (!result && sampling->unknown == HASH_NONE)
+		result = profile_function(sampling->profile, text, text, &sampling->unknown);
+	*function = sampling->unknown;
+	return result;
+}
 
 static int take(void *context, const struct sample_record *record)
 {
 	struct sampling *sampling = context;
-	uint32_t function;
+	struct waiting_sample sample = { .time = record->time, .tid = record->tid, .weight = record->weight };
 	int result;
 
 	if (record->kind != RECORD_SAMPLE)
 		return places_take(sampling->places, record);
-	result = places_find(sampling->places, record->pid, record->address, &function);
-	if (!result && function == HASH_NONE) {
-		uint32_t name, object;
-
-		sampling->outcome->elsewhere++;
-		result = profile_text(sampling->profile, "[unknown]", strlen("[unknown]"), &name);
-		result = result ? result : profile_text(sampling->profile, "[unknown]", strlen("[unknown]"), &object);
-		result = result ? result : profile_function(sampling->profile, name, object, &function);
-	}
+	result = places_find(sampling->places, record->pid, record->address, &sample.function);
+	if (!result && sample.function == HASH_NONE)
+		result = find_unknown(sampling, &sample.function);
 	if (result)
 		return result;
-	*profile_self(sampling->profile, function) += record->weight;
-	sampling->outcome->samples++;
-	sampling->weight += record->weight;
-	return 0;
+	sampling->all_weight += sample.weight;
+	return sampling->between ? between_keep(sampling->between, &sample) : count(sampling, &sample);
 }
 
 static int set_number(struct profile *profile, const char *key, double number)
@@ -90,16 +112,39 @@ static void pass_signal(struct sampling *sampling, bool *is_passed)
 static int follow(struct sampling *sampling)
 {
 	struct pollfd items[POLLED_MAX + 1] = { { .fd = sampling->launch.pidfd, .events = POLLIN } };
-	size_t count = 1 + rings_poll(sampling->rings, items + 1, POLLED_MAX);
+	size_t count = 1 + rings_poll(sampling->rings, items + 1, POLLED_MAX - 1);
 	bool is_passed = false, has_ended = false;
 	int result = 0;
 
+	if (sampling->between)
+		items[count++] = (struct pollfd){ .fd = between_fd(sampling->between), .events = POLLIN };
 	while (!has_ended && !result) {
 		poll(items, count, PAUSE_MS);
 		pass_signal(sampling, &is_passed);
 		has_ended = launch_reap(&sampling->launch, &sampling->outcome->status);
 		result = rings_drain(sampling->rings, has_ended, take, sampling);
+		if (!result && sampling->between)
+			result = between_step(sampling->between);
 	}
+	return result || !sampling->between ? result : between_end(sampling->between, &sampling->outcome->between);
+}
+
+/* What the profile says of what scoped it. */
+static int note_between(struct sampling *sampling)
+{
+	const struct sample_between *between = &sampling->outcome->between;
+	char *names = between_names(sampling->between);
+	int result = names ? profile_set_info(sampling->profile, "between", names) : -ENOMEM;
+
+	if (!result)
+		result = set_number(sampling->profile, "matches", (double)between->matches);
+	if (!result)
+		result = set_number(sampling->profile, "matches-lost", (double)(between->lost + between->late));
+	if (!result)
+		result = set_number(sampling->profile, "matches-seconds", between->seconds);
+	if (!result)
+		result = set_number(sampling->profile, "samples-outside", (double)between->outside);
+	alloc_free(names);
 	return result;
 }
 
@@ -112,19 +157,22 @@ static int sum_up(struct sampling *sampling)
 	int result = set_command(profile, sampling->options->command);
 
 	outcome->lost = rings_lost(sampling->rings);
-	if (counted > sampling->weight && outcome->samples >= SAMPLES_TO_JUDGE)
-		outcome->kernel = 1 - sampling->weight / counted;
+	if (counted > sampling->all_weight && outcome->samples + outcome->between.outside >= SAMPLES_TO_JUDGE)
+		outcome->kernel = 1 - sampling->all_weight / counted;
 	profile->samples = (double)outcome->samples;
 	if (!result)
 		result = set_number(profile, "samples", (double)outcome->samples);
 	if (!result && outcome->samples)
 		result = set_number(profile, "period", sampling->weight / (double)outcome->samples);
+	if (!result && sampling->between)
+		result = note_between(sampling);
 	return result;
 }
 
 static int run(struct sampling *sampling, struct asterism_diag *diag)
 {
 	const struct sample_options *options = sampling->options;
+	const struct interval_taker taker = { count, sampling };
 	const char *event;
 	int result = launch_prepare(options->command, NULL, diag, &sampling->launch);
 	uint64_t begin;
@@ -133,6 +181,10 @@ static int run(struct sampling *sampling, struct asterism_diag *diag)
 		return result;
 	launch_settle(&sampling->launch);
 	result = rings_open(options, sampling->launch.pid, diag, &sampling->rings);
+	if (result)
+		return result;
+	if (options->rules)
+		result = between_open(options->rules, sampling->launch.pid, &taker, diag, &sampling->between);
 	if (result)
 		return result;
 	event = rings_event(sampling->rings);
@@ -151,7 +203,9 @@ static int run(struct sampling *sampling, struct asterism_diag *diag)
 int sample_command(const struct sample_options *options, struct asterism_diag *diag, struct profile **profile,
 		   struct sample_outcome *outcome)
 {
-	struct sampling sampling = { .options = options, .outcome = outcome, .profile = profile_new() };
+	struct sampling sampling = {
+		.options = options, .outcome = outcome, .profile = profile_new(), .unknown = HASH_NONE
+	};
 	int result;
 
 	*outcome = (struct sample_outcome){ 0 };
@@ -160,6 +214,7 @@ int sample_command(const struct sample_options *options, struct asterism_diag *d
 		sampling.places = places_new(sampling.profile);
 	result = sampling.places ? run(&sampling, diag) : diag_no_memory(diag);
 	launch_fini(&sampling.launch);
+	between_free(sampling.between);
 	rings_free(sampling.rings);
 	places_free(sampling.places);
 	if (result)

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct session_rules;
+
 struct sample_options {
 	char *const *command;
 	const char *event;                 /* NULL: cycles where the processor counts them for us, else task-clock */
@@ -21,6 +23,19 @@ struct sample_options {
 	uint64_t frequency;                /* samples per second */
 	bool has_jitter;                   /* the period varies by a quarter, so that no loop is in step with it */
 	const volatile sig_atomic_t *stop; /* SIGTERM is passed on to the command */
+	const struct session_rules
+		*rules; /* what does not lie between events of their matches is left out; NULL: all */
+};
+
+/* What came of the rules. */
+struct sample_between {
+	uint64_t matches, lost; /* events or matches that were lost: each may be an interval */
+	uint64_t tainted;       /* of the matches, those that may be wrong for what was lost */
+	uint64_t unusable;      /* whose end is before the begin, or that have none */
+	uint64_t late;          /* that began before samples for which there was no more room */
+	uint64_t outside;       /* samples */
+	double seconds;         /* of all matches together */
+	bool is_cut;            /* the rules could not run to the end */
 };
 
 struct sample_outcome {
@@ -29,6 +44,7 @@ struct sample_outcome {
 	uint64_t elsewhere; /* in memory that no file is mapped to, or in a file that is another one by now */
 	double kernel;      /* the share of what was counted that was in the kernel, and is left out; 0: not known */
 	double seconds;
+	struct sample_between between;
 };
 
 /* Returns 0, or -errno after a message. The profile is there also where some was lost. */

@@ -28,6 +28,7 @@ struct session_rules {
 	size_t setting_count;
 	struct lang_input *exceptions;
 	size_t exception_count;
+	bool wants_events;
 	struct session_parameter *parameters;
 	uint32_t parameter_count;
 	bool from_image;
@@ -224,6 +225,7 @@ static int compile(struct session_rules *rules, struct asterism_diag *diag)
 		.setting_count = rules->setting_count,
 		.exceptions = rules->exceptions,
 		.exception_count = rules->exception_count,
+		.wants_events = rules->wants_events,
 	};
 	struct lang_program *unit = NULL;
 	int result = lang_read_with(&sources, rules->catalog, diag, &unit);
@@ -389,6 +391,7 @@ int session_rules_read_files(const struct session_rules_files *files, struct ast
 		return diag_no_memory(diag);
 	rules->settings = files->settings;
 	rules->setting_count = files->setting_count;
+	rules->wants_events = files->wants_events;
 	result = read_inputs(rules, files, diag);
 	if (!result)
 		result = read_exceptions(rules, files, diag);

@@ -45,6 +45,7 @@ struct session_rules_files {
 	size_t setting_count;
 	const char *const *exceptions; /* files of lines `RULE: condition, ...`; an image takes none (-EINVAL) */
 	size_t exception_count;
+	bool wants_events; /* matches have their events, but those of an image that does not say so */
 };
 
 int session_rules_read_files(const struct session_rules_files *files, struct asterism_diag *diag,

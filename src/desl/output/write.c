@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how the wanted types are written. */
 
+#include "desl/output/output.h"
+
 #include "desl/run-priv.h"
 
 #include "base/alloc.h"

@@ -4,6 +4,8 @@
  * aggregated are so before they are joined, as here. selfreference and lists have no SQL.
  */
 
+#include "desl/output/output.h"
+
 #include "desl/check-priv.h"
 #include "desl/run-priv.h"
 

@@ -4,7 +4,7 @@
  * that name, by what they return; of files that have neither, each object. A '.' of a name is a '_' of the field.
  */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input-priv.h"
 
 #include "base/alloc.h"
 
@@ -53,6 +53,13 @@ static int missing(const struct lines *lines, const struct desl_field *field, js
 	return desl_provide_unknown(lines->providing, field, names, count);
 }
 
+/* A real number that is a whole one, to the last digit. */
+static bool is_whole(const json_t *value)
+{
+	return json_is_real(value) && fabs(json_real_value(value)) < 9007199254740992.0 &&
+	       floor(json_real_value(value)) == json_real_value(value);
+}
+
 static int set_cell(const struct lines *lines, unsigned column, const json_t *value, union desl_cell *cell)
 {
 	const struct desl_field *field = &lines->providing->type->fields[column];
@@ -73,11 +80,14 @@ static int set_cell(const struct lines *lines, unsigned column, const json_t *va
 	if (json_is_string(value))
 		return desl_provide_cell(lines->providing, column, json_string_value(value), json_string_length(value),
 					 cell);
-	if (!json_is_integer(value))
+	if (!json_is_integer(value) && !is_whole(value))
 		return desl_provide_wrong(lines->providing, lines->line, "declare it as Number, if it is one",
 					  "the field '%s' is a %s, and this is no text", field->name.text,
 					  desl_kind_word(field->kind));
-	snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	if (json_is_integer(value))
+		snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		snprintf(number, sizeof number, "%.0f", json_real_value(value));
 	return desl_provide_cell(lines->providing, column, number, strlen(number), cell);
 }
 
@@ -122,6 +132,8 @@ static int read_line(struct lines *lines, size_t length)
 	json_t *object = json_loadb(lines->line, length, JSON_REJECT_DUPLICATES, &error);
 	int result;
 
+	if (!object && json_error_code(&error) == json_error_numeric_overflow) /* an unsigned number of 64 bits */
+		object = json_loadb(lines->line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
 	if (!json_is_object(object)) {
 		json_decref(object);
 		return desl_provide_wrong(lines->providing, lines->line, "there is one object in each line",

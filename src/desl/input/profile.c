@@ -4,13 +4,15 @@
  * that calls nothing; of others its functions. Costs are of the first event type, or of the one that a field names.
  */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input-priv.h"
 
 #include "base/alloc.h"
 #include "profile/read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NUMBER_BYTES = 32 };
 
@@ -222,11 +224,38 @@ static int add_records(struct reading *reading)
 	return result;
 }
 
+/* gmon.out has no names: its program has them. */
+static int read_gmon(const struct desl_providing *providing, struct profile **profile)
+{
+	const char *file = providing->source->file, *program = providing->named_by;
+	char hint[512];
+	int fd, result;
+
+	if (!program) {
+		snprintf(hint, sizeof hint, "%s=%s:PROGRAM", providing->type->name.text, file);
+		diag_add(providing->diag, ASTERISM_ERROR, NULL, hint, "%s has no names: its program has them", file);
+		return -EINVAL;
+	}
+	fd = open(program, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return diag_error(providing->diag, NULL, -errno, "%s cannot be read: %s", program, strerror(errno));
+	result = profile_read_gmon(providing->source, fd, program, providing->diag, profile);
+	close(fd);
+	return result;
+}
+
+static int read_profile(const struct desl_providing *providing, struct profile **profile)
+{
+	if (profile_is_gmon(providing->source))
+		return read_gmon(providing, profile);
+	return profile_read(providing->source, providing->diag, profile);
+}
+
 int desl_provide_profile(struct desl_providing *providing)
 {
 	struct reading *reading = alloc_zero(1, sizeof *reading);
 	struct profile *profile = NULL;
-	int result = reading ? profile_read(providing->source, providing->diag, &profile) : -ENOMEM;
+	int result = reading ? read_profile(providing, &profile) : -ENOMEM;
 
 	if (!result) {
 		reading->providing = providing;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what values of files are, and what is said of those that are not as the program declares them. */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input-priv.h"
 
 #include <errno.h>
 #include <stdarg.h>

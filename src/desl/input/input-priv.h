@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef DESL_PROVIDE_PRIV_H
-#define DESL_PROVIDE_PRIV_H
+#ifndef DESL_INPUT_INPUT_PRIV_H
+#define DESL_INPUT_INPUT_PRIV_H
 
 /* Files as records. */
 
@@ -12,12 +12,14 @@ struct desl_providing {
 	struct asterism_diag *diag;
 	const struct diag_source *source;
 	uint32_t line;
+	const char *named_by; /* of gmon.out: the program that has the names; NULL: none is given */
 };
 
 /* All: 0 or -errno after a message. The table has its columns, and no record yet. */
 int desl_provide_csv(struct desl_providing *providing);
 int desl_provide_profile(struct desl_providing *providing);
 int desl_provide_jsonl(struct desl_providing *providing);
+int desl_provide_trace(struct desl_providing *providing); /* source has a file alone */
 
 /* What is wrong at a place of the file. */
 int desl_provide_wrong(const struct desl_providing *providing, const char *at, const char *hint, const char *format,

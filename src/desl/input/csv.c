@@ -2,7 +2,7 @@
 /* Decides what CSV is: the first line names the fields; quotes may be around values; lines that begin with # are none.
  */
 
-#include "desl/provide-priv.h"
+#include "desl/input/input-priv.h"
 
 #include "base/alloc.h"
 
