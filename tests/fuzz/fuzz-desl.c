@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "desl/input/input.h"
+#include "desl/output/output.h"
 #include "desl/program-priv.h"
 
 #include <errno.h>
@@ -108,7 +110,7 @@ static void run(struct desl_program *program, const uint8_t *data, size_t size, 
 			return;
 		bindings[count++] = (struct desl_binding){ type->name.text, path };
 	}
-	result = desl_run(program, bindings, count, diag);
+	result = desl_run(program, bindings, count, desl_provide, diag);
 	expect(result <= 0 && !result == !asterism_diag_count(diag, ASTERISM_ERROR));
 	for (enum desl_format format = DESL_TEXT; !result && format <= DESL_CSV; format++)
 		check_written(program, format);

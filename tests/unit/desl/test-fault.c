@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/proc.h"
 #include "desl/desl.h"
+#include "desl/input/input.h"
+#include "desl/output/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +66,7 @@ static int try(struct attempt *attempt, unsigned long failing)
 	alloc_fail_at(failing);
 	result = desl_read(&attempt->source, false, attempt->diag, &program, &corrected);
 	if (!result && (cases[attempt->which].file || strcmp(cases[attempt->which].folder, "worked") == 0))
-		result = desl_run(program, bindings, count, attempt->diag);
+		result = desl_run(program, bindings, count, desl_provide, attempt->diag);
 	if (result && !asterism_diag_count(attempt->diag, ASTERISM_ERROR))
 		result = -EPROTO;
 	if (!result)
