@@ -168,7 +168,7 @@ class Flow:
             for number, (name, fields) in enumerate(rule.emits):
                 self.raised.append(self.make(told, match, line, name, fields))
                 self.raised[-1]["way"] = way[:4] + (way[4] + 1, way[5] + ((index, count, number),))
-                self.raised[-1]["seq"] = self.events[way[0]]["seq"]
+                self.raised[-1]["seq"] = self.events[way[0] - (not match.moment[1])]["seq"]
                 self.raised[-1]["late"] = len(match.moment) == 3 and match.moment[1] == 0
 
     def way_of(self, match, stream, index):
