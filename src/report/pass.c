@@ -47,9 +47,11 @@ int report_pass_new(struct event_source *source, const struct report_options *op
 	if (!pass)
 		return -ENOMEM;
 	pass->options = *options;
-	pass->view = (struct report_view){
-		.names = &pass->names, .source = source, .seen = pass->seen, .is_redacted = options->is_redacted
-	};
+	pass->view = (struct report_view){ .names = &pass->names,
+					   .source = source,
+					   .seen = pass->seen,
+					   .is_redacted = options->is_redacted,
+					   .pair = options->pair };
 	for (unsigned i = 1; i < REASON_FIXED && !pass->failure; i++)
 		pass->failure = report_names_add(&pass->names, reasons[i], &number);
 	if (pass->failure || pass_thread_make(pass, 0, 0, "idle") != 0) {
@@ -84,6 +86,22 @@ const struct report_view *report_pass_view(const struct report_pass *pass)
 const char *report_name(const struct report_view *view, uint32_t index)
 {
 	return index && index <= view->names->count ? view->names->texts[index - 1] : "";
+}
+
+/* The view is a part of the pass. */
+static const struct report_pass *pass_of(const struct report_view *view)
+{
+	return (const struct report_pass *)((const char *)view - offsetof(struct report_pass, view));
+}
+
+uint64_t report_ran(const struct report_view *view, uint32_t thread)
+{
+	const struct report_pass *pass = pass_of(view);
+	const struct pass_lane *lane = &pass->lanes[thread];
+	uint64_t since = lane->since > pass->options.from_ns ? lane->since : pass->options.from_ns;
+
+	return view->threads[thread].state_ns[REPORT_RUNNING] +
+	       (lane->state == REPORT_RUNNING && pass->now > since ? pass->now - since : 0);
 }
 
 int report_pass_add(struct report_pass *pass, struct report *report)
@@ -191,6 +209,14 @@ static uint32_t raiser_of(struct report_pass *pass, const struct event *event)
 	return pass_thread_meet(pass, record->tid, record->pid, record->comm);
 }
 
+static uint32_t comer_of(struct report_pass *pass, const struct report_event *event)
+{
+	if (event->layout->role != ROLE_SWITCH)
+		return REPORT_NONE;
+	return pass_thread_meet(pass, (uint32_t)report_number(event->layout, event->event, SWITCH_NEXT_TID), 0,
+				report_text(event->layout, event->event, SWITCH_NEXT_COMM));
+}
+
 static void take_mark(struct report_pass *pass, const struct report_event *event)
 {
 	const struct event_header *record = event->event->record;
@@ -222,6 +248,7 @@ int report_pass_event(struct report_pass *pass, const struct event *event)
 	if (ts > pass->now) /* merged inputs, and late events, may go back */
 		pass->now = ts;
 	told.thread = raiser_of(pass, event);
+	told.comes = comer_of(pass, &told);
 	if (event->record->cpu < pass->view.cpu_count) {
 		pass_cpu_get(pass, event->record->cpu);
 		told.in_interrupt = pass->cpus[event->record->cpu].depth > 0;

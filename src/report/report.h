@@ -89,6 +89,7 @@ struct report_event {
 	const struct event *event;
 	const struct report_layout *layout; /* what it is, and where its fields are */
 	uint32_t thread;                    /* index of the one that raised it; REPORT_NONE */
+	uint32_t comes;                     /* of a switch: index of the thread that comes; REPORT_NONE */
 	bool in_interrupt;                  /* of this processor, as far as that was recorded */
 };
 
@@ -112,6 +113,7 @@ struct report_view {
 	} * seen;
 	bool is_whole;    /* all processes were observed, but asterism */
 	bool is_partial;  /* switches between threads that are not observed are missing */
+	const char *pair; /* "BEGIN,END": names of events that the report rates is about; NULL: not said */
 	bool is_redacted; /* names of programs, files and threads, and what is in memory, are not to be shown */
 };
 
@@ -122,6 +124,9 @@ static inline uint64_t report_process(const struct report_view *view, uint32_t t
 
 	return pid ? pid : UINT64_C(1) << 63 | thread;
 }
+
+/* How long the thread has been on a processor up to the event that is told. */
+uint64_t report_ran(const struct report_view *view, uint32_t thread);
 
 /* The name with that index (reasons, functions, programs); "" for 0. */
 const char *report_name(const struct report_view *view, uint32_t index);

@@ -113,7 +113,95 @@ def check_processes(events, tables, expect):
                    for row in tables["tree"] if row["begin_ns"] is not None), key=str))
 
 
-CHECKS = {"processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
+INTERRUPTS = {"irq_handler": "irq", "softirq": "softirq", "irq_vector": "vector", "local_timer": "timer"}
+
+
+def check_interruptions(events, tables, expect):
+    """{(victim, who or what, kind): [count, sum, most]}: threads by switches, interrupts by their handlers' nesting."""
+    pairs, taken, nests = collections.defaultdict(list), {}, collections.defaultdict(list)
+    for event in events:
+        ts, cpu, (base, _, side) = event["ts"], event["cpu"], event["event"].rpartition("_")
+        if event["event"] == "sched_switch":
+            left, comes, state = event["prev_pid"], event["next_pid"], event["prev_state"]
+            if comes in taken:
+                taker, since = taken.pop(comes)
+                pairs[comes, "thread", taker].append(ts - since)
+            if left and (state & 0x100 or not state & 0xff):
+                taken[left] = (comes, ts)
+        elif base in INTERRUPTS and side == "entry":
+            number = event.get("irq", event.get("vec", event.get("vector"))) if base != "local_timer" else 0
+            nests[cpu].append((INTERRUPTS[base], number, event["tid"], ts))
+        elif base in INTERRUPTS and side == "exit":
+            kind, number, tid, since = nests[cpu].pop() if nests[cpu] else (None, None, None, None)
+            if kind == INTERRUPTS[base] and tid:
+                pairs[tid, kind, number].append(ts - since)
+    for victim, (taker, since) in taken.items():
+        pairs[victim, "thread", taker].append(events[-1]["ts"] - since)
+    born = {event["child_pid"] for event in events if event["event"] == "sched_process_fork"}
+
+    def joined(rows):  # a tid may be several threads, one after another
+        found = collections.defaultdict(lambda: [0, 0, 0])
+        for victim, kind, taker, count, ns, most in rows:
+            if victim not in born:
+                continue  # when a stranger was observed is another matter
+            sums = found[victim, kind, taker if kind == "thread" else 0]
+            sums[:] = sums[0] + count, sums[1] + ns, max(sums[2], most)
+        return sorted((*key, *sums) for key, sums in found.items())
+
+    expect("interruptions", joined((*key, len(ns), sum(ns), max(ns)) for key, ns in pairs.items()),
+           joined((thread(row["thread"]), row["kind"], row["by_tid"], row["count"], row["sum_ns"], row["most_ns"])
+                  for row in tables["interruptions"]))
+
+
+def check_rates(events, tables, expect):
+    """Of system calls: (begun, ended, time under way), and how often each thread that ended was in one."""
+    opens, took, begun, area, first = {}, [], 0, 0, events[0]["ts"]
+    for event in events:
+        tid, ts = event["tid"], event["ts"]
+        if event["event"] == "sched_process_exit" and tid in opens:
+            area += ts - opens.pop(tid)
+        if event["event"] == "sys_enter":
+            begun += 1
+            opens[tid] = ts
+        if event["event"] == "sys_exit" and tid in opens:
+            took.append(ts - opens.pop(tid))
+    area += sum(took) + sum(events[-1]["ts"] - ts for ts in opens.values())
+    rows, length = tables["rates"], events[-1]["ts"] - first
+    spans = [(row["mean"], min(later["time_ns"], length) - row["time_ns"])
+             for row, later in zip(rows, [*rows[1:], {"time_ns": length}])]
+    shown = sum(mean * span for mean, span in spans)
+    expect("rates", [(begun, len(took), sum(took), True)],
+           [(sum(row["begun"] for row in rows), sum(row["ended"] for row in rows),
+             sum(row["running_ns"] + row["waiting_ns"] for row in rows), abs(shown - area) < 1e-6 * area)])
+
+
+def check_sequences(events, tables, expect):
+    """Every word of up to three types, in the stream, in each process, in each thread."""
+    streams, births = collections.defaultdict(list), collections.Counter()
+    for event in events:
+        keys = ("global",), ("process", event["pid"]), ("thread", event["tid"], births[event["tid"]])
+        for key in keys:
+            streams[key].append(event["event"])
+        if event["event"] == "sched_process_fork":
+            births[event["child_pid"]] += 1
+        if event["event"] == "sched_switch" and event["prev_state"] & 0x30 and not event["prev_state"] & 0x10f:
+            births[event["prev_pid"]] += 1
+    words = collections.Counter()
+    for key, names in streams.items():
+        for length in (1, 2, 3):
+            for i in range(len(names) - length + 1):
+                words[(key[0], *[None] * (3 - length), *names[i:i + length])] += 1
+    sums = collections.Counter()
+    for word, count in words.items():
+        sums[word[:3]] += count
+    shown = {(row["level"], row["first"], row["second"], row["event"]): row for row in tables["sequences"]}
+    expect("sequences", sorted(words.items(), key=str), sorted(((word, row["count"]) for word, row in shown.items()), key=str))
+    expect("shares", [], [word for word, count in words.items()
+                          if abs(count / sums[word[:3]] - shown.get(word, {"share": 9})["share"]) > 1e-6])
+
+
+CHECKS = {"interruptions": check_interruptions, "rates": check_rates, "sequences": check_sequences,
+          "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
 
 
 def main():

@@ -218,6 +218,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_NO_LIVE] = { "no-live", 0, CLI_FLAG, .help = "only the tests of recorded events" },
 	[OPTION_ONLY] = { "only", 0, CLI_LIST, "NAME,...", NULL,
 			  "only these reports: overview, timeline, latency, slices" },
+	[OPTION_PAIR] = { "pair", 0, CLI_TEXT, "BEGIN,END", NULL,
+			  "the report rates: what begins with an event BEGIN and ends with the next END of the thread "
+			  "(default: sys_enter,sys_exit)" },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_PID] = { "pid", 'p', CLI_NUMBER, "PID", NULL,

@@ -208,6 +208,7 @@ static struct report_options options_of(const struct cli_arguments *arguments)
 		.from_is_relative = from->text && *from->text != '@',
 		.to_is_relative = to->text && *to->text != '@',
 		.is_redacted = cli_has(arguments, OPTION_REDACT),
+		.pair = arguments->options[OPTION_PAIR].text,
 	};
 }
 
@@ -277,6 +278,17 @@ static int write_all(struct command *command, const struct cli_arguments *argume
 	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
 
+static int check_pair(const char *pair)
+{
+	const char *comma = pair ? strchr(pair, ',') : NULL;
+
+	if (!pair || (comma && comma > pair && comma[1] && !strchr(comma + 1, ',')))
+		return STATUS_FINE;
+	cli_error("--pair takes the names of two events: %s", pair);
+	cli_hint("an example: --pair sys_enter_read,sys_exit_read");
+	return STATUS_USAGE;
+}
+
 static int prepare(struct command *command, const struct cli_arguments *arguments)
 {
 	const char *only = arguments->options[OPTION_ONLY].text;
@@ -284,6 +296,8 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	struct report_options options = options_of(arguments);
 	int status = check_only(only);
 
+	if (!status)
+		status = check_pair(options.pair);
 	if (!status)
 		status = choose_form(command, arguments);
 	command->file = file && strcmp(file, "-") != 0 ? file : NULL;
@@ -345,7 +359,8 @@ const struct cli_command cmd_report = {
 		"written where --only names it.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
 	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT, OPTION_MODE, OPTION_ONLY,
-		     OPTION_OUTPUT, OPTION_REDACT, OPTION_SIZE, OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
+		     OPTION_OUTPUT, OPTION_PAIR, OPTION_REDACT, OPTION_SIZE, OPTION_TIME_FIELD, OPTION_TO,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

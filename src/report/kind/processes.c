@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Processes and threads: who made whom, when, and how long each lived. A process is a pid from the birth of its first
+ * Processes and threads: which made which, when, and how long each lived. A process is a pid from the birth of its first
  * thread on: pids are used again.
  */
 
@@ -293,7 +293,7 @@ static void write_tree(const struct processes *processes, struct report_tables *
 	};
 	const struct report_view *view = tables->view;
 
-	report_table(tables, "tree", "Who made whom", columns, 10);
+	report_table(tables, "tree", "The tree", columns, 10);
 	for (size_t i = 0; i < processes->count; i++) {
 		const struct row *row = &processes->rows[i];
 		const struct process *process = &processes->items[row->process];
@@ -369,7 +369,7 @@ static int processes_draw(struct report *report, FILE *stream)
 	double height = (double)(shown + 3) * SVG_ROW, width = WIDTH - NAMES - RIGHT;
 	uint64_t length = view->last_ns - view->first_ns;
 
-	report_svg_begin(stream, WIDTH, height, "Processes: who made whom, when");
+	report_svg_begin(stream, WIDTH, height, "Processes: which made which, when");
 	report_svg_times(stream, (struct report_box){ NAMES, SVG_ROW, width, height - 2 * SVG_ROW }, length);
 	for (size_t i = 0; i < shown; i++) {
 		const struct row *row = &processes->rows[i];
@@ -455,8 +455,8 @@ static int processes_graph(struct report *report, FILE *stream)
 const struct report_kind report_processes = {
 	.name = "processes",
 	.title = "Processes",
-	.question = "who made whom, and when",
-	.needs = (const struct report_need[]){ { ROLE_FORK, "Who made whom is not known" },
+	.question = "which process made which, and when",
+	.needs = (const struct report_need[]){ { ROLE_FORK, "Which process made which is not known" },
 					       { ROLE_EXEC, "Which programs ran is not known" },
 					       { ROLE_EXIT, "When processes ended is not known" },
 					       { 0 } },

@@ -14,7 +14,7 @@ enum { CALLS_MAX = 1024, ERRORS_MAX = 16384, PROCESSES_MAX = 1 << 20, ERRNO_MAX 
 
 struct call {
 	uint64_t key[1]; /* the number */
-	uint64_t failed, unfinished;
+	uint64_t failed, unfinished, running;
 	struct report_distribution took;
 };
 
@@ -30,7 +30,7 @@ struct process {
 };
 
 struct inside {
-	uint64_t begin;
+	uint64_t begin, ran;
 	uint32_t call; /* and 1; 0: in none that is known */
 };
 
@@ -100,6 +100,7 @@ static int take_return(struct syscalls *syscalls, const struct report_event *eve
 	if (call) {
 		report_distribution_add(&call->took, took);
 		call->failed += is_failed;
+		call->running += report_ran(syscalls->report.view, event->thread) - inside->ran;
 	}
 	if (process) {
 		process->count++;
@@ -124,7 +125,7 @@ static int syscalls_event(struct report *report, const struct report_event *even
 	if (!inside)
 		return -ENOMEM;
 	if (event->layout->role == ROLE_CALL) {
-		*inside = (struct inside){ ts, (uint32_t)id + 1 };
+		*inside = (struct inside){ ts, report_ran(report->view, event->thread), (uint32_t)id + 1 };
 		return 0;
 	}
 	if (inside->call == id + 1 && ts >= inside->begin)
@@ -179,21 +180,23 @@ static void write_calls(struct syscalls *syscalls, struct report_tables *tables)
 {
 	static const struct report_column columns[] = { { "call", "call", CELL_TEXT, false },
 							{ "failed", "failed", CELL_COUNT, false },
-							{ "unfinished", "inside", CELL_COUNT, false },
+							{ "unfinished", NULL, CELL_COUNT, false },
+							{ "running_ns", "running", CELL_DURATION, false },
 							REPORT_DISTRIBUTION_COLUMNS };
 	const struct call *calls = syscalls->calls.items;
 	struct text_buffer name = { 0 };
 
 	report_tally_sort(&syscalls->calls, by_time);
-	report_table(tables, "calls", "By time inside", columns, 3 + DISTRIBUTION_CELLS);
+	report_table(tables, "calls", "By time inside", columns, 4 + DISTRIBUTION_CELLS);
 	for (size_t i = 0; i < syscalls->calls.count; i++) {
-		struct report_cell cells[3 + DISTRIBUTION_CELLS];
+		struct report_cell cells[4 + DISTRIBUTION_CELLS];
 
 		name_call(&name, calls[i].key[0]);
 		cells[0] = report_cell_text(name.bytes);
 		cells[1] = report_cell_number(calls[i].failed);
 		cells[2] = report_cell_number(calls[i].unfinished);
-		report_distribution_cells(&calls[i].took, cells + 3);
+		cells[3] = report_cell_number(calls[i].running);
+		report_distribution_cells(&calls[i].took, cells + 4);
 		report_row(tables, cells, 0);
 	}
 	report_table_end(tables);

@@ -17,9 +17,9 @@ setup()
 	python3 "$root/tests/report/states.py" $ASTERISM trace --schedstat stat --tick 10000000
 }
 
-@test "calls and faults of a random workload are counted as by another computation" {
+@test "calls, faults, processes, interruptions, rates and sequences are those of another computation" {
 	timeout 120 $ASTERISM record -q --for-report -o trace -- python3 "$root/tests/report/workload.py" 0.5 11
-	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults processes
+	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults processes interruptions rates sequences
 	[[ $output == *" 0 tables wrong" ]]
 }
 
@@ -49,10 +49,44 @@ setup()
 	END
 }
 
+@test "rates of another pair of events; a pair that is none" {
+	timeout 60 $ASTERISM record -q --for-report -o trace -- sh -c 'for i in 1 2 3 4 5; do sleep 0.02; done'
+	$ASTERISM report --only rates --pair sched_process_exec,sched_process_exit -f json trace >rates.json
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("rates.json"))["reports"]["rates"]["tables"]
+		totals = tables["totals"][0]
+		assert totals["count"] >= 6 and totals["waiting_ns"] > 5 * 15e6 > totals["running_ns"] / 10, totals
+		assert sum(row["ended"] for row in tables["rates"]) == totals["count"], tables
+	END
+	$ASTERISM report --only rates -o rates.svg trace
+	python3 -c 'import xml.dom.minidom; assert xml.dom.minidom.parse("rates.svg").getElementsByTagName("polyline").length == 2'
+	run -0 $ASTERISM report --only rates --pair nothing,never trace
+	[[ $output == *"None is whole in the trace: --pair BEGIN,END names other events."* ]]
+	run -2 $ASTERISM report --pair sys_enter trace
+	[[ $output == *"--pair takes the names of two events: sys_enter"* ]]
+}
+
+@test "marks of rules are listed where they fired" {
+	cat >exec.rule <<-'END'
+		RULE second PATTERN { [sched_process_exec:a, sched_process_exec:b] } WHERE { [pid] } RETURN { b.filename AS file }
+	END
+	timeout 60 $ASTERISM record -q --rules exec.rule --for-report -o trace -- sh -c 'exec sh -c "exec true"'
+	$ASTERISM report --only matches -f json trace >matches.json
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("matches.json"))["reports"]["matches"]["tables"]
+		assert tables["rules"][0]["rule"] == "second" and tables["rules"][0]["count"] == len(tables["matches"]) >= 1, tables
+		assert all("bin/" in row["values"] for row in tables["matches"]), tables
+	END
+	run -0 $ASTERISM report --only matches --redact trace
+	[[ $output != *"bin/"* ]]
+}
+
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
-	[[ $output == *".svg is the picture of one report"*"name it with --only: processes"* ]]
+	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, rates"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
 	[[ $output == *".dot is the picture of one report"* ]]
 	run -2 $ASTERISM report -o all.png trace

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Interruptions: how long threads ran at a stretch, what they lost the processor to, and the interrupts while they ran.
+ */
+
+#include "report/kind/kinds.h"
+
+#include "base/alloc.h"
+#include "report/distribution.h"
+#include "report/tally.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { PAIRS_MAX = 1 << 20, RUNS_MAX = 1 << 16, NESTED = 16, NAME_BYTES = 24 };
+
+enum by { BY_THREAD, BY_IRQ, BY_SOFTIRQ, BY_VECTOR, BY_TIMER };
+
+struct pair {
+	uint64_t key[3]; /* the interrupted thread, enum by, who or what interrupts */
+	uint64_t count, ns, most;
+	char name[NAME_BYTES]; /* of an interrupt */
+};
+
+struct run {
+	uint64_t key[1]; /* the thread */
+	uint64_t preempted;
+	struct report_distribution lengths;
+};
+
+struct handler {
+	uint64_t begin, number;
+	uint32_t thread;
+	enum by by;
+	char name[NAME_BYTES];
+};
+
+/* The handlers that a processor is in. */
+struct nest {
+	struct handler handlers[NESTED];
+	unsigned depth; /* greater than NESTED: the innermost are not kept */
+};
+
+struct interruptions {
+	struct report report;
+	struct report_tally pairs, runs;
+	uint32_t *takers; /* by thread the one that came when it last left its processor */
+	size_t taker_count, taker_capacity;
+	struct nest *nests;
+	size_t nest_count, nest_capacity;
+	uint64_t halves; /* handlers whose begin or end is missing */
+};
+
+static int interruptions_open(const struct report_view *view, struct report **made)
+{
+	struct interruptions *interruptions = alloc_zero(1, sizeof *interruptions);
+
+	(void)view;
+	if (!interruptions)
+		return -ENOMEM;
+	interruptions->pairs = REPORT_TALLY(struct pair, PAIRS_MAX);
+	interruptions->runs = REPORT_TALLY(struct run, RUNS_MAX);
+	*made = &interruptions->report;
+	return 0;
+}
+
+static void interruptions_free(struct report *report)
+{
+	struct interruptions *interruptions = (struct interruptions *)report;
+
+	report_tally_fini(&interruptions->pairs);
+	report_tally_fini(&interruptions->runs);
+	alloc_free(interruptions->takers);
+	alloc_free(interruptions->nests);
+	alloc_free(interruptions);
+}
+
+static int add(struct interruptions *interruptions, const uint64_t key[3], uint64_t ns, const char *name)
+{
+	struct pair *pair = report_tally_at(&interruptions->pairs, key);
+
+	if (!pair)
+		return interruptions->pairs.failure;
+	pair->count++;
+	pair->ns += ns;
+	pair->most = ns > pair->most ? ns : pair->most;
+	memcpy(pair->name, name, NAME_BYTES);
+	return 0;
+}
+
+/* Slices of a thread come with its end of waiting, so who took the processor is kept until then. */
+static int on_switch(struct interruptions *interruptions, const struct report_event *event)
+{
+	if (event->thread == REPORT_NONE)
+		return 0;
+	while (interruptions->taker_count <= event->thread) {
+		if (alloc_grow(&interruptions->takers, &interruptions->taker_capacity, interruptions->taker_count,
+			       sizeof *interruptions->takers))
+			return -ENOMEM;
+		interruptions->takers[interruptions->taker_count++] = REPORT_NONE;
+	}
+	interruptions->takers[event->thread] = event->comes;
+	return 0;
+}
+
+static struct nest *nest_of(struct interruptions *interruptions, uint32_t cpu)
+{
+	while (interruptions->nest_count <= cpu) {
+		if (alloc_grow(&interruptions->nests, &interruptions->nest_capacity, interruptions->nest_count,
+			       sizeof *interruptions->nests))
+			return NULL;
+		memset(&interruptions->nests[interruptions->nest_count++], 0, sizeof *interruptions->nests);
+	}
+	return &interruptions->nests[cpu];
+}
+
+static const struct {
+	uint32_t role, end;
+	enum by by;
+} handlers[] = {
+	{ ROLE_IRQ, ROLE_IRQ_END, BY_IRQ },
+	{ ROLE_SOFTIRQ, ROLE_SOFTIRQ_END, BY_SOFTIRQ },
+	{ ROLE_VECTOR, ROLE_VECTOR_END, BY_VECTOR },
+	{ ROLE_TIMER, ROLE_TIMER_END, BY_TIMER },
+};
+
+static void name_handler(struct handler *handler, const struct report_event *event)
+{
+	static const char *const softirqs[] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+						"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+	const char *name = handler->by == BY_IRQ ? report_text(event->layout, event->event, IRQ_NAME) : "";
+
+	if (handler->by == BY_IRQ && *name)
+		snprintf(handler->name, NAME_BYTES, "%s", name);
+	else if (handler->by == BY_SOFTIRQ && handler->number < sizeof softirqs / sizeof *softirqs)
+		snprintf(handler->name, NAME_BYTES, "%s", softirqs[handler->number]);
+	else if (handler->by == BY_TIMER)
+		snprintf(handler->name, NAME_BYTES, "local timer");
+	else
+		snprintf(handler->name, NAME_BYTES, "%llu", (unsigned long long)handler->number);
+}
+
+static void enter(struct nest *nest, const struct report_event *event, enum by by)
+{
+	struct handler *handler = &nest->handlers[nest->depth];
+
+	if (nest->depth++ >= NESTED)
+		return;
+	*handler = (struct handler){ .begin = event->event->record->ts,
+				     .number = (uint64_t)report_number(event->layout, event->event, IRQ_NUMBER),
+				     .thread = event->thread,
+				     .by = by };
+	if (by == BY_TIMER)
+		handler->number = 0;
+	name_handler(handler, event);
+}
+
+static int leave(struct interruptions *interruptions, struct nest *nest, const struct report_event *event, enum by by)
+{
+	const struct handler *handler;
+
+	if (!nest->depth || (nest->depth <= NESTED && nest->handlers[nest->depth - 1].by != by)) {
+		interruptions->halves++;
+		nest->depth = 0;
+		return 0;
+	}
+	if (nest->depth-- > NESTED)
+		return 0;
+	handler = &nest->handlers[nest->depth];
+	if (!handler->thread || handler->thread == REPORT_NONE || event->event->record->ts < handler->begin)
+		return 0;
+	return add(interruptions, (uint64_t[]){ handler->thread, by, handler->number },
+		   event->event->record->ts - handler->begin, handler->name);
+}
+
+static int interruptions_event(struct report *report, const struct report_event *event)
+{
+	struct interruptions *interruptions = (struct interruptions *)report;
+	uint32_t role = event->layout->role;
+	struct nest *nest;
+
+	if (role == ROLE_SWITCH)
+		return on_switch(interruptions, event);
+	if (event->event->record->cpu >= REPORT_CPUS_MAX)
+		return 0;
+	nest = nest_of(interruptions, event->event->record->cpu);
+	if (!nest)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
+		if (role == handlers[i].role)
+			enter(nest, event, handlers[i].by);
+		else if (role == handlers[i].end)
+			return leave(interruptions, nest, event, handlers[i].by);
+	}
+	return 0;
+}
+
+static int interruptions_loss(struct report *report, const struct report_loss *loss)
+{
+	struct interruptions *interruptions = (struct interruptions *)report;
+
+	(void)loss;
+	for (size_t i = 0; i < interruptions->nest_count; i++)
+		interruptions->nests[i].depth = 0;
+	for (size_t i = 0; i < interruptions->taker_count; i++)
+		interruptions->takers[i] = REPORT_NONE;
+	return 0;
+}
+
+static int interruptions_slice(struct report *report, const struct report_slice *slice)
+{
+	static const char none[NAME_BYTES];
+	struct interruptions *interruptions = (struct interruptions *)report;
+	uint64_t length = slice->end - slice->begin, key = slice->thread;
+	struct run *run;
+
+	if (slice->thread == REPORT_NONE || !slice->thread)
+		return 0;
+	if (slice->state == REPORT_READY && strcmp(report_name(report->view, slice->reason), "preempted") == 0) {
+		uint32_t taker =
+			slice->thread < interruptions->taker_count ? interruptions->takers[slice->thread] : REPORT_NONE;
+
+		run = report_tally_at(&interruptions->runs, &key);
+		if (run)
+			run->preempted++;
+		if (taker != REPORT_NONE)
+			return add(interruptions, (uint64_t[]){ key, BY_THREAD, taker }, length, none);
+	} else if (slice->state == REPORT_RUNNING) {
+		run = report_tally_at(&interruptions->runs, &key);
+		if (run)
+			report_distribution_add(&run->lengths, length);
+	}
+	return interruptions->runs.failure;
+}
+
+static int by_preempted(const void *left, const void *right)
+{
+	const struct run *a = left, *b = right;
+
+	if (a->preempted != b->preempted)
+		return a->preempted > b->preempted ? -1 : 1;
+	if (a->lengths.count != b->lengths.count)
+		return a->lengths.count > b->lengths.count ? -1 : 1;
+	return a->key[0] < b->key[0] ? -1 : 1;
+}
+
+static void write_runs(struct interruptions *interruptions, struct report_tables *tables)
+{
+	static const struct report_column columns[] = { { "thread", "thread", CELL_THREAD, false },
+							{ "preempted", "preempted", CELL_COUNT, false },
+							REPORT_DISTRIBUTION_COLUMNS };
+	const struct run *runs = interruptions->runs.items;
+
+	report_tally_sort(&interruptions->runs, by_preempted);
+	report_table(tables, "runs", "How long threads ran at a stretch", columns, 2 + DISTRIBUTION_CELLS);
+	for (size_t i = 0; i < interruptions->runs.count; i++) {
+		struct report_cell cells[2 + DISTRIBUTION_CELLS] = { report_cell_thread((uint32_t)runs[i].key[0]),
+								     report_cell_number(runs[i].preempted) };
+
+		if (tables->view->threads[runs[i].key[0]].is_stranger)
+			continue;
+		report_distribution_cells(&runs[i].lengths, cells + 2);
+		report_row(tables, cells, 0);
+	}
+	report_table_end(tables);
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return memcmp(a->key, b->key, sizeof a->key);
+}
+
+static void write_pairs(struct interruptions *interruptions, struct report_tables *tables)
+{
+	static const char *const kinds[] = { [BY_THREAD] = "thread",
+					     [BY_IRQ] = "irq",
+					     [BY_SOFTIRQ] = "softirq",
+					     [BY_VECTOR] = "vector",
+					     [BY_TIMER] = "timer" };
+	static const struct report_column columns[] = {
+		{ "thread", "thread", CELL_THREAD, false },  { "kind", "by", CELL_TEXT, false },
+		{ "by", "name", CELL_TEXT, false },          { "by_tid", NULL, CELL_COUNT, false },
+		{ "count", "count", CELL_COUNT, false },     { "sum_ns", "sum", CELL_DURATION, false },
+		{ "mean_ns", "mean", CELL_DURATION, false }, { "most_ns", "most", CELL_DURATION, false },
+	};
+	const struct pair *pairs = interruptions->pairs.items;
+	const struct report_view *view = tables->view;
+
+	report_tally_sort(&interruptions->pairs, by_time);
+	report_table(tables, "interruptions", "What interrupted them, by time", columns, 8);
+	for (size_t i = 0; i < interruptions->pairs.count; i++) {
+		const struct pair *pair = &pairs[i];
+		bool is_thread = pair->key[1] == BY_THREAD;
+		struct text_buffer name = { 0 };
+
+		if (view->threads[pair->key[0]].is_stranger)
+			continue;
+		if (is_thread)
+			report_thread_name(&name, view, (uint32_t)pair->key[2]);
+		else
+			text_append(&name, pair->name);
+		report_row(tables,
+			   (struct report_cell[]){
+				   report_cell_thread((uint32_t)pair->key[0]), report_cell_text(kinds[pair->key[1]]),
+				   report_cell_text(name.bytes),
+				   is_thread ? report_cell_number(view->threads[pair->key[2]].tid) : CELL_NONE,
+				   report_cell_number(pair->count), report_cell_number(pair->ns),
+				   report_cell_number(pair->ns / pair->count), report_cell_number(pair->most) },
+			   0);
+		text_fini(&name);
+	}
+	report_table_end(tables);
+}
+
+static void interruptions_write(struct report *report, struct report_tables *tables)
+{
+	struct interruptions *interruptions = (struct interruptions *)report;
+	uint64_t left_out = interruptions->pairs.left_out + interruptions->runs.left_out;
+
+	write_runs(interruptions, tables);
+	write_pairs(interruptions, tables);
+	if (interruptions->halves)
+		report_note(tables, "%llu ends of interrupts are not counted: their begin is not in the trace.",
+			    (unsigned long long)interruptions->halves);
+	if (left_out)
+		report_note(tables, "%llu counts are left out of these tables, which hold so many rows at most.",
+			    (unsigned long long)left_out);
+}
+
+const struct report_kind report_interruptions = {
+	.name = "interruptions",
+	.title = "Interruptions",
+	.question = "how long threads ran at a stretch, and what interrupted them",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Who ran is not known" },
+					       { ROLE_IRQ, "Interrupts of devices are not known" },
+					       { ROLE_SOFTIRQ, "Soft interrupts are not known" },
+					       { 0 } },
+	.open = interruptions_open,
+	.event = interruptions_event,
+	.slice = interruptions_slice,
+	.loss = interruptions_loss,
+	.write = interruptions_write,
+	.free = interruptions_free,
+	.roles = UINT64_C(1) << ROLE_SWITCH | UINT64_C(1) << ROLE_IRQ | UINT64_C(1) << ROLE_IRQ_END |
+		 UINT64_C(1) << ROLE_SOFTIRQ | UINT64_C(1) << ROLE_SOFTIRQ_END | UINT64_C(1) << ROLE_VECTOR |
+		 UINT64_C(1) << ROLE_VECTOR_END | UINT64_C(1) << ROLE_TIMER | UINT64_C(1) << ROLE_TIMER_END,
+};
