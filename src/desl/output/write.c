@@ -56,16 +56,15 @@ static void append_cell(const struct desl_program *program, enum desl_kind kind,
 		text_append(text, bytes_of(program, cell));
 }
 
-/* The field whose name is so long; checking has found it. */
-static void append_field(const struct desl_program *program, const struct desl_type *type, const char *name,
-			 size_t length, size_t record, struct text_buffer *text)
+/* The field whose name is so long; checking has found that there is one. */
+static unsigned find_field(const struct desl_type *type, const char *name, size_t length)
 {
-	for (unsigned i = 0; i < type->field_count; i++) {
-		const char *field = type->fields[i].name.text;
+	unsigned i = 0;
 
-		if (strlen(field) == length && memcmp(field, name, length) == 0)
-			append_cell(program, type->fields[i].kind, type->table.cells[i][record], text);
-	}
+	while (i + 1 < type->field_count &&
+	       (strncmp(type->fields[i].name.text, name, length) != 0 || type->fields[i].name.text[length]))
+		i++;
+	return i;
 }
 
 /* The advice for a record, its fields filled in: the buffer's bytes, or NULL. */
@@ -74,6 +73,7 @@ static const char *advise(const struct desl_program *program, const struct desl_
 {
 	bool is_divided = false;
 	const char *at = advice->text.text;
+	unsigned field;
 
 	if (!desl_is_advised(program, type, advice, record, &is_divided))
 		return NULL;
@@ -87,7 +87,8 @@ static const char *advise(const struct desl_program *program, const struct desl_
 		if (!*at)
 			break;
 		length = strcspn(at, "}");
-		append_field(program, type, at + 1, length - 1, record, text);
+		field = find_field(type, at + 1, length - 1);
+		append_cell(program, type->fields[field].kind, type->table.cells[field][record], text);
 		at += length + 1;
 	}
 	return text->bytes ? text->bytes : "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Processes and threads: which made which, when, and how long each lived. A process is a pid from the birth of its first
- * thread on: pids are used again.
+ * Processes and threads: which made which, when, and how long each lived. A process is a pid from the birth of its
+ * first thread on: pids are used again.
  */
 
 #include "report/kind/kinds.h"

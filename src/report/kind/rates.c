@@ -80,21 +80,25 @@ static int side_of(struct rates *rates, const struct event *event, enum side *si
 	return 0;
 }
 
+static void add_span(struct span *span, const struct span *other)
+{
+	span->begun += other->begun;
+	span->ended += other->ended;
+	span->ran += other->ran;
+	span->waited += other->waited;
+	span->open_ns += other->open_ns;
+	span->most = other->most > span->most ? other->most : span->most;
+}
+
 /* Spans get twice as long until the time fits. */
 static void widen(struct rates *rates, uint64_t ns)
 {
 	while (ns / rates->span_ns >= SPANS) {
-		for (unsigned i = 0; i < SPANS; i++) {
-			const struct span *a = &rates->spans[2 * i], *b = a + 1;
-
-			rates->spans[i] = i >= SPANS / 2 ? (struct span){ 0 }
-							 : (struct span){ a->begun + b->begun,
-									  a->ended + b->ended,
-									  a->ran + b->ran,
-									  a->waited + b->waited,
-									  a->open_ns + b->open_ns,
-									  a->most > b->most ? a->most : b->most };
+		for (unsigned i = 0; i < SPANS / 2; i++) {
+			rates->spans[i] = rates->spans[2 * i];
+			add_span(&rates->spans[i], &rates->spans[2 * i + 1]);
 		}
+		memset(&rates->spans[SPANS / 2], 0, SPANS / 2 * sizeof *rates->spans);
 		rates->span_ns *= 2;
 	}
 }
