@@ -267,9 +267,15 @@ int report_pass_event(struct report_pass *pass, const struct event *event)
 	return pass->failure;
 }
 
+uint32_t report_pass_thread(const struct report_pass *pass, uint32_t tid)
+{
+	return pass_thread_find(pass, tid);
+}
+
 int report_pass_match(struct report_pass *pass, const struct report_match *match)
 {
-	tell_match(pass, match);
+	if (match->ts >= pass->options.from_ns && match->ts <= pass->options.to_ns)
+		tell_match(pass, match);
 	return pass->failure;
 }
 

@@ -34,7 +34,13 @@ void report_pass_hold(struct report_pass *pass, const struct event_type *type);
 /* Takes the next event of the source, which the caller has read. Returns 0, 1: no later one counts, -ENOMEM. */
 int report_pass_event(struct report_pass *pass, const struct event *event);
 
-/* A match of a rule that ran over the same trace; in the order of time with the events. */
+/* The thread that has the tid now, or REPORT_NONE. */
+uint32_t report_pass_thread(const struct report_pass *pass, uint32_t tid);
+
+/*
+ * A match of a rule that ran over the same trace; in the order of time with the events. Those outside of what is shown
+ * are left out.
+ */
 int report_pass_match(struct report_pass *pass, const struct report_match *match);
 
 /* Ends all slices and tells all reports. */

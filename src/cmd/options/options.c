@@ -263,6 +263,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  "be "
 			  "given several times",
 			  .repeats = true },
+	[OPTION_RULES_REPORT] = { "rules", 0, CLI_TEXT, "FILE", NULL,
+				  "run the rules in FILE, or @NAME, over the traces first, and show where they match; "
+				  "may be given several times",
+				  .repeats = true, .complete = "_asterism_operands" },
 	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "FILE", NULL,
 			   "record what the rules in FILE look at, run them meanwhile, and annotate the trace with "
 			   "their matches; "

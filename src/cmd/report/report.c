@@ -7,6 +7,7 @@
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
 #include "cmd/report/progress.h"
+#include "cmd/report/rules.h"
 #include "cmd/text/output.h"
 #include "cmd/text/signals.h"
 #include "report/kind/kinds.h"
@@ -26,6 +27,7 @@ typedef int (*picture_writer)(struct report *report, FILE *stream);
 
 struct command {
 	struct inputs inputs;
+	struct report_rules *rules; /* NULL: none run over the traces */
 	struct report_pass *pass;
 	struct report *reports[REPORTS_MAX];
 	size_t report_count;
@@ -219,10 +221,14 @@ static int read_all(struct command *command)
 	int result = 0;
 
 	while (!result && inputs_next(&command->inputs, &event)) {
-		result = report_pass_event(command->pass, &event);
+		result = report_rules_tell(command->rules, command->pass, event.record->ts);
+		if (!result)
+			result = report_pass_event(command->pass, &event);
 		progress_count(&progress);
 	}
 	progress_hide(&progress);
+	if (result >= 0 && report_rules_tell(command->rules, command->pass, UINT64_MAX))
+		result = -ENOMEM;
 	if (result >= 0)
 		result = report_pass_finish(command->pass);
 	return result ? no_memory() : STATUS_FINE;
@@ -302,6 +308,8 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 		status = choose_form(command, arguments);
 	command->file = file && strcmp(file, "-") != 0 ? file : NULL;
 	if (!status)
+		status = report_rules_run(arguments, &command->rules);
+	if (!status)
 		status = inputs_open(&command->inputs, arguments);
 	if (!status && report_pass_new(command->inputs.source, &options, &command->pass))
 		status = no_memory();
@@ -328,6 +336,7 @@ static int run(const struct cli_arguments *arguments)
 	if (command.page)
 		command.page->kind->free(command.page);
 	report_pass_free(command.pass);
+	report_rules_free(command.rules);
 	inputs_close(&command.inputs);
 	return status;
 }
@@ -357,10 +366,12 @@ const struct cli_command cmd_report = {
 		"In text tables have 30 rows at most, with -v all. In JSON and CSV all rows are there, and times are "
 		"in ns, since the first event or lengths. The report 'slices', every interval of every thread, is "
 		"written where --only names it.\n\n"
+		"--rules runs rules over the traces first: where they match is in the report 'matches', and on the "
+		"page.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
 	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT, OPTION_MODE, OPTION_ONLY,
-		     OPTION_OUTPUT, OPTION_PAIR, OPTION_REDACT, OPTION_SIZE, OPTION_TIME_FIELD, OPTION_TO,
-		     OPTION_VERBOSE },
+		     OPTION_OUTPUT, OPTION_PAIR, OPTION_REDACT, OPTION_RULES_REPORT, OPTION_SET, OPTION_SIZE,
+		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

@@ -83,6 +83,30 @@ setup()
 	[[ $output != *"bin/"* ]]
 }
 
+@test "rules that run over a trace are in its report as their matches live were" {
+	cat >exec.rule <<-'END'
+		RULE second PATTERN { [sched_process_exec:a, sched_process_exec:b] } WHERE { [pid] } RETURN { b.filename AS file }
+	END
+	timeout 60 $ASTERISM record -q --rules exec.rule --for-report -o trace -- sh -c 'exec sh -c "exec true"'
+	$ASTERISM report --only matches -f json trace >marks.json
+	$ASTERISM report --only matches --rules exec.rule -f json trace >both.json
+	python3 - <<-'END'
+		import json
+		marks, both = (json.load(open(name))["reports"]["matches"]["tables"] for name in ("marks.json", "both.json"))
+		assert both["rules"][0]["count"] == 2 * marks["rules"][0]["count"] > 0, both
+		# the rules and the recording each read the clock at an event
+		of_rules = [row for row in both["matches"] if row not in marks["matches"]]
+		for mark, match in zip(marks["matches"], of_rules, strict=True):
+		    assert mark["thread"] == match["thread"] and abs(mark["time_ns"] - match["time_ns"]) < 1e6, both
+		    assert json.loads(mark["values"])["return"] == json.loads(match["values"])["return"], both
+	END
+	run -2 $ASTERISM report --rules exec.rule -
+	[[ $output == *"which standard input does not allow"* ]]
+	run -2 $ASTERISM report --rules nothing.rule trace
+	run -2 $ASTERISM report --rules @deadlock trace
+	[[ $output == *"was not recorded"* ]]
+}
+
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
