@@ -6,6 +6,7 @@
 #include "cmd/input/inputs.h"
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
+#include "cmd/report/exports.h"
 #include "cmd/report/progress.h"
 #include "cmd/report/rules.h"
 #include "cmd/text/output.h"
@@ -28,6 +29,8 @@ typedef int (*picture_writer)(struct report *report, FILE *stream);
 struct command {
 	struct inputs inputs;
 	struct report_rules *rules; /* NULL: none run over the traces */
+	struct exports exports;
+	bool is_silent; /* the exports are all that is wanted */
 	struct report_pass *pass;
 	struct report *reports[REPORTS_MAX];
 	size_t report_count;
@@ -316,8 +319,12 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	if (status)
 		return status;
 	tell_held(command, arguments);
-	status = add_page(command, arguments);
-	return status ? status : add_reports(command, only);
+	status = exports_open(&command->exports, arguments, command->pass);
+	command->is_silent =
+		exports_are_asked(arguments) && !only && !file && !cli_has(arguments, OPTION_FORMAT_REPORT);
+	if (!status)
+		status = add_page(command, arguments);
+	return status || command->is_silent ? status : add_reports(command, only);
 }
 
 static int run(const struct cli_arguments *arguments)
@@ -327,8 +334,10 @@ static int run(const struct cli_arguments *arguments)
 
 	if (!status)
 		status = read_all(&command);
-	if (!status)
+	if (!status && !command.is_silent)
 		status = write_all(&command, arguments);
+	if (exports_close(&command.exports))
+		status = STATUS_USAGE;
 	if (!status)
 		status = signals_status(inputs_status(&command.inputs));
 	for (size_t i = 0; i < command.report_count; i++)
@@ -347,6 +356,7 @@ static const struct cli_example examples[] = {
 	{ "asterism report -o trace.html trace",
 	  "One page for a browser: lanes of processors and threads, and all reports." },
 	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
+	{ "asterism report --perfetto trace.pftrace trace", "A trace for https://ui.perfetto.dev." },
 	{ "asterism report -o trace.json trace", "Writes all for other programs." },
 	{ NULL, NULL },
 };
@@ -368,10 +378,13 @@ const struct cli_command cmd_report = {
 		"written where --only names it.\n\n"
 		"--rules runs rules over the traces first: where they match is in the report 'matches', and on the "
 		"page.\n\n"
+		"--perfetto, --chrome, --folded and --speedscope write what happened for other viewers, without a "
+		"report where neither -o, -f nor --only asks for one.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
-	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT, OPTION_MODE, OPTION_ONLY,
-		     OPTION_OUTPUT, OPTION_PAIR, OPTION_REDACT, OPTION_RULES_REPORT, OPTION_SET, OPTION_SIZE,
-		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
+	.options = { OPTION_CATALOG, OPTION_CHROME, OPTION_FOLDED, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT,
+		     OPTION_MODE, OPTION_ONLY, OPTION_OUTPUT, OPTION_PAIR, OPTION_PERFETTO, OPTION_REDACT,
+		     OPTION_RULES_REPORT, OPTION_SET, OPTION_SIZE, OPTION_SPEEDSCOPE, OPTION_TIME_FIELD, OPTION_TO,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

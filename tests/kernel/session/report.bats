@@ -107,6 +107,21 @@ setup()
 	[[ $output == *"was not recorded"* ]]
 }
 
+@test "other viewers get every slice, every switch and every wake-up" {
+	timeout 120 $ASTERISM record -q --for-report -o some -- python3 "$root/tests/report/workload.py" 0.3 5
+	python3 "$root/tests/report/exports.py" $ASTERISM some some
+	timeout 120 $ASTERISM record -q -a --for-report --for 300ms -o whole
+	python3 "$root/tests/report/exports.py" $ASTERISM whole whole
+	run -0 --separate-stderr $ASTERISM report --folded out.folded some
+	[ -z "$output" ]
+	run -0 --separate-stderr $ASTERISM report --folded out.folded --only overview some
+	[[ $output == "Overview:"* ]]
+	run -2 $ASTERISM report --chrome /dev/full some
+	[[ $output == *"/dev/full cannot be written: No space left on device"* ]]
+	run -2 $ASTERISM report --chrome /nowhere/out some
+	[[ $output == *"/nowhere/out"* ]]
+}
+
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which files are written for other viewers. */
+
+#include "cmd/report/exports.h"
+
+#include "cli/print.h"
+#include "cmd/options/status.h"
+#include "cmd/text/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+	enum option_id option;
+	const struct report_kind *kind;
+} rows[EXPORTS] = {
+	{ OPTION_CHROME, &report_export_chrome },
+	{ OPTION_FOLDED, &report_export_folded },
+	{ OPTION_PERFETTO, &report_export_perfetto },
+	{ OPTION_SPEEDSCOPE, &report_export_speedscope },
+};
+
+bool exports_are_asked(const struct cli_arguments *arguments)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < EXPORTS; i++)
+		found |= cli_has(arguments, rows[i].option);
+	return found;
+}
+
+static struct report_export *export_of(struct report *report)
+{
+	return (struct report_export *)report;
+}
+
+static int no_memory(void)
+{
+	cli_error("out of memory");
+	return STATUS_USAGE;
+}
+
+static int open_one(struct export_file *file, const struct report_kind *kind, const struct cli_arguments *arguments,
+		    struct report_pass *pass)
+{
+	int fd;
+
+	if (kind->open(report_pass_view(pass), &file->report))
+		return no_memory();
+	*file->report = (struct report){ .kind = kind, .view = report_pass_view(pass) };
+	fd = cmd_output_open(arguments, file->name);
+	if (fd < 0)
+		return STATUS_USAGE;
+	export_of(file->report)->stream = fdopen(fd, "w");
+	if (!export_of(file->report)->stream)
+		close(fd);
+	return export_of(file->report)->stream && !report_pass_add(pass, file->report) ? STATUS_FINE : no_memory();
+}
+
+int exports_open(struct exports *exports, const struct cli_arguments *arguments, struct report_pass *pass)
+{
+	int status = STATUS_FINE;
+
+	for (unsigned i = 0; i < EXPORTS && !status; i++) {
+		if (!cli_has(arguments, rows[i].option))
+			continue;
+		exports->files[i].name = arguments->options[rows[i].option].text;
+		status = open_one(&exports->files[i], rows[i].kind, arguments, pass);
+	}
+	return status;
+}
+
+int exports_close(struct exports *exports)
+{
+	int status = STATUS_FINE;
+
+	for (unsigned i = 0; i < EXPORTS; i++) {
+		struct report *report = exports->files[i].report;
+		FILE *stream = report ? export_of(report)->stream : NULL;
+		bool is_failed = stream && ferror(stream);
+
+		if (stream && (fclose(stream) || is_failed)) {
+			cli_error("%s cannot be written: %s", exports->files[i].name, strerror(errno ? errno : EIO));
+			status = STATUS_USAGE;
+		}
+		if (report)
+			report->kind->free(report);
+	}
+	return status;
+}
