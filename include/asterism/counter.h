@@ -47,8 +47,8 @@ struct asterism_counter_options {
  * Returns 0 and stores the set; -EINVAL (a wrong option, a catalog that is wrong), -ENOENT (no such type, no such
  * catalog), -ESRCH (no such process), -EACCES (not permitted), -EMFILE (a descriptor for each thread or processor and
  * source is needed), -E2BIG (a process of more than 4096 threads), -EAGAIN (it begins threads or processes faster than
- * they can be counted), -EOPNOTSUPP (this machine does not have the type), -ENOMEM, another -errno; with sentences in diag (NULL:
- * they are of no interest), warnings also after success.
+ * they can be counted), -EOPNOTSUPP (this machine does not have the type), -ENOMEM, another -errno; with sentences in
+ * diag (NULL: they are of no interest), warnings also after success.
  */
 int asterism_counter_open(const char *const *types, size_t count, const struct asterism_counter_options *options,
 			  struct asterism_diag *diag, struct asterism_counter_set **set);
