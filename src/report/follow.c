@@ -34,6 +34,15 @@ static void take_prio(struct followed *at, uint32_t thread, unsigned place)
 		at->pass->threads[thread].prio = (uint8_t)prio;
 }
 
+/* On which processor a thread waits that has not left one. */
+static void take_cpu(struct followed *at, uint32_t thread, unsigned place)
+{
+	int64_t cpu = number(at, place);
+
+	if (at->event->layout->offset[place] && cpu >= 0 && cpu < REPORT_CPUS_MAX)
+		at->pass->lanes[thread].cpu = (uint16_t)cpu;
+}
+
 static void on_switch(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
@@ -122,6 +131,8 @@ static void on_wakeup_new(struct followed *at)
 	take_prio(at, made, WAKING_PRIO);
 	if ((pass->now > pass->gap_until_ns || !pass->gap_until_ns) && pass->lanes[made].state == REPORT_UNKNOWN)
 		pass_enter(pass, made, REPORT_READY, REASON_NEW, waker_of(at, made));
+	if (pass->lanes[made].state == REPORT_READY && pass->lanes[made].reason == REASON_NEW)
+		take_cpu(at, made, WAKING_CPU);
 }
 
 static void on_fork(struct followed *at)
@@ -214,8 +225,10 @@ static void on_state(struct followed *at)
 		take_prio(at, thread, STATE_PRIO);
 	pass->lanes[thread].is_observed = true;
 	if (pass->lanes[thread].state == REPORT_UNKNOWN && (state == 'S' || state == 'D' || state == 'I') &&
-	    (pass->now > pass->gap_until_ns || !pass->gap_until_ns))
+	    (pass->now > pass->gap_until_ns || !pass->gap_until_ns)) {
 		pass_enter(pass, thread, REPORT_BLOCKED, REASON_NONE, REPORT_NONE);
+		take_cpu(at, thread, STATE_CPU);
+	}
 }
 
 static void on_priority(struct followed *at)

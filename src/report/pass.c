@@ -47,9 +47,11 @@ int report_pass_new(struct event_source *source, const struct report_options *op
 	if (!pass)
 		return -ENOMEM;
 	pass->options = *options;
-	pass->view = (struct report_view){
-		.names = &pass->names, .source = source, .seen = pass->seen, .is_redacted = options->is_redacted
-	};
+	pass->view = (struct report_view){ .names = &pass->names,
+					   .source = source,
+					   .seen = pass->seen,
+					   .tid = options->tid,
+					   .is_redacted = options->is_redacted };
 	for (unsigned i = 1; i < REASON_FIXED && !pass->failure; i++)
 		pass->failure = report_names_add(&pass->names, reasons[i], &number);
 	if (pass->failure || pass_thread_make(pass, 0, 0, "idle") != 0) {

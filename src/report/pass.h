@@ -16,6 +16,7 @@ struct report_options {
 	uint64_t from_ns, to_ns;
 	bool from_is_relative, to_is_relative; /* to the first event */
 	bool is_redacted;
+	uint32_t tid; /* of the thread that is asked about; 0: none is */
 };
 
 int report_pass_new(struct event_source *source, const struct report_options *options, struct report_pass **made);

@@ -217,7 +217,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				 .help = "with -p: observe these processes only, not their descendants" },
 	[OPTION_NO_LIVE] = { "no-live", 0, CLI_FLAG, .help = "only the tests of recorded events" },
 	[OPTION_ONLY] = { "only", 0, CLI_LIST, "NAME,...", NULL,
-			  "only these reports: overview, timeline, latency, slices" },
+			  "only these reports: overview, timeline, processes, path, latency, syscalls, faults, "
+			  "slices" },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_PID] = { "pid", 'p', CLI_NUMBER, "PID", NULL,
@@ -244,6 +245,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			   "only tests whose DIR/NAME matches PATTERN, a glob, or contains it" },
 	[OPTION_TEST_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", test_choices,
 				 "what is written: text (default), tap, or json: one object per line" },
+	[OPTION_THREAD] = { "thread", 0, CLI_NUMBER, "TID", NULL,
+			    "the path of this thread, instead of that of the command", .most = 1 << 22 },
 	[OPTION_TIDS] = { "tid", 0, CLI_LIST, "TID,...", NULL, "only events of these threads" },
 	[OPTION_TIMES] = { "time", 0, CLI_CHOICE, "FORM", times_choices,
 			   "how text shows times: since the start (default), wall (UTC) or clock (ns, "

@@ -208,6 +208,7 @@ static struct report_options options_of(const struct cli_arguments *arguments)
 		.from_is_relative = from->text && *from->text != '@',
 		.to_is_relative = to->text && *to->text != '@',
 		.is_redacted = cli_has(arguments, OPTION_REDACT),
+		.tid = cli_has(arguments, OPTION_THREAD) ? (uint32_t)arguments->options[OPTION_THREAD].number : 0,
 	};
 }
 
@@ -324,6 +325,7 @@ static const struct cli_example examples[] = {
 	{ "asterism report -o trace.html trace",
 	  "One page for a browser: lanes of processors and threads, and all reports." },
 	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
+	{ "asterism report --only path --thread 4711 trace", "What the time of one thread went to." },
 	{ "asterism report -o trace.json trace", "Writes all for other programs." },
 	{ NULL, NULL },
 };
@@ -345,7 +347,8 @@ const struct cli_command cmd_report = {
 		"written where --only names it.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
 	.options = { OPTION_CATALOG, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT, OPTION_MODE, OPTION_ONLY,
-		     OPTION_OUTPUT, OPTION_REDACT, OPTION_SIZE, OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
+		     OPTION_OUTPUT, OPTION_REDACT, OPTION_SIZE, OPTION_THREAD, OPTION_TIME_FIELD, OPTION_TO,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

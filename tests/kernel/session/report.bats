@@ -23,6 +23,76 @@ setup()
 	[[ $output == *" 0 tables wrong" ]]
 }
 
+@test "paths of a random workload are those of another computation, without gaps" {
+	for seed in 11 12; do
+		timeout 120 $ASTERISM record -q --for-report -o trace$seed -- python3 "$root/tests/report/workload.py" 0.3 $seed
+		run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace$seed path
+		[[ $output == *" 0 tables wrong" ]]
+	done
+}
+
+@test "the path of a thread that waits for one that waits for a third is that of the third, then the second" {
+	cat >chain.py <<-'END'
+		import os, time
+		def name(text):
+		    open("/proc/self/comm", "w").write(text)
+		def spin(seconds):
+		    until = time.monotonic() + seconds
+		    while time.monotonic() < until:
+		        pass
+		second, third = os.pipe(), os.pipe()
+		if not os.fork():
+		    name("second")
+		    if not os.fork():
+		        name("third")
+		        spin(0.1)
+		        time.sleep(0.15)
+		        spin(0.05)
+		        os.write(third[1], b"x")
+		        os._exit(0)
+		    os.read(third[0], 1)
+		    spin(0.08)
+		    os.write(second[1], b"x")
+		    os._exit(0)
+		name("first")
+		os.read(second[0], 1)
+		spin(0.06)
+	END
+	timeout 60 $ASTERISM record -q --for-report -o trace -- python3 chain.py
+	$ASTERISM report --only path -f json trace >path.json
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("path.json"))["reports"]["path"]["tables"]
+		rows = tables["path"]
+		assert all(a["end_ns"] == b["begin_ns"] for a, b in zip(rows, rows[1:]))
+		length = rows[-1]["end_ns"] - rows[0]["begin_ns"]
+		assert sum(row["sum_ns"] for row in tables["reasons"]) == length
+		def joined(pieces):
+		    found = []
+		    for who, what, ns in pieces:
+		        if found and found[-1][:2] == [who, what]:
+		            found[-1][2] += ns
+		        else:
+		            found.append([who, what, ns])
+		    return found
+		chain = joined((row["thread"]["comm"], "busy" if row["what"] in ("running", "ready") else row["what"],
+		                row["took_ns"]) for row in rows)
+		chain = joined(piece for piece in chain if piece[2] >= 10000000)
+		wanted = [["third", "busy"], ["third", "timer"], ["third", "busy"], ["second", "busy"], ["first", "busy"]]
+		assert [piece[:2] for piece in chain[-5:]] == wanted, chain
+		least = [0.1, 0.15, 0.05, 0.08, 0.06]
+		assert all(piece[2] >= 0.95e9 * ns for piece, ns in zip(chain[-5:], least)), chain
+	END
+	$ASTERISM report --only path -o path.svg trace
+	python3 - <<-'END'
+		import xml.dom.minidom
+		picture = xml.dom.minidom.parse("path.svg").documentElement
+		names = {node.firstChild.data.split()[0] for node in picture.getElementsByTagName("text")}
+		assert {"first", "second", "third", "running", "timer"} <= names, names
+		assert not any(node.hasAttribute("style") for node in picture.getElementsByTagName("*"))
+	END
+}
+
 @test "the processes of a command as pictures: a name that attacks is text in them" {
 	cat >attack.py <<-'END'
 		import os
@@ -52,7 +122,7 @@ setup()
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
-	[[ $output == *".svg is the picture of one report"*"name it with --only: processes"* ]]
+	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, path"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
 	[[ $output == *".dot is the picture of one report"* ]]
 	run -2 $ASTERISM report -o all.png trace
