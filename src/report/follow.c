@@ -28,10 +28,19 @@ static const char *text(const struct followed *at, unsigned place)
 
 static void take_prio(struct followed *at, uint32_t thread, unsigned place)
 {
+	struct report_pass *pass = at->pass;
 	int64_t prio = number(at, place);
 
-	if (thread != REPORT_NONE && at->event->layout->offset[place] && prio >= 0 && prio < 140)
-		at->pass->threads[thread].prio = (uint8_t)prio;
+	if (thread == REPORT_NONE || !at->event->layout->offset[place] || prio < 0 || prio >= 140 ||
+	    pass->threads[thread].prio == prio)
+		return;
+	pass->threads[thread].prio = (uint8_t)prio;
+	for (size_t i = 0; i < pass->report_count && !pass->failure; i++) {
+		struct report *report = pass->reports[i];
+
+		if (report->kind->priority)
+			pass->failure = report->kind->priority(report, thread, (uint8_t)prio, pass->now);
+	}
 }
 
 /* On which processor a thread waits that has not left one. */
@@ -59,13 +68,13 @@ static void on_switch(struct followed *at)
 	pass->lanes[next].is_observed |= prev == 0;
 	pass->lanes[prev].is_observed |= next == 0;
 	pass_cpu_turn(pass, record->cpu, prev, next);
+	take_prio(at, prev, SWITCH_PREV_PRIO); /* what it had while it ran, if only at the end */
 	if (prev) {
 		if (pass->lanes[prev].state != REPORT_RUNNING)
 			pass->lanes[prev].state = REPORT_UNKNOWN;
 		pass_leave(pass, prev, number(at, SWITCH_PREV_STATE));
 		pass->lanes[prev].cpu = (uint16_t)record->cpu;
 	}
-	take_prio(at, prev, SWITCH_PREV_PRIO);
 	if (next) {
 		if (pass->lanes[next].state == REPORT_RUNNING) /* it left another processor at a time not known */
 			pass->lanes[next].state = REPORT_UNKNOWN;

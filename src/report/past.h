@@ -4,19 +4,20 @@
 
 /*
  * Slices of threads, kept to be walked through backwards: of each thread, and of what ran on each processor. The newest
- * PAST_MAX are kept. Whoever looks asks for times that never grow, so that a whole walk looks at each slice once.
+ * slices are kept. Whoever looks asks for times that never grow, so that a whole walk looks at each slice once.
  */
 
 #include "report/report.h"
 
-enum { PAST_MAX = 1 << 20 };
+enum { PAST_MAX = 1 << 20 }; /* the greatest number that may be kept */
 
 struct past_item {
 	uint64_t begin, end;
 	uint32_t thread;
 	uint32_t reason;
-	uint32_t back : 28; /* how many slices before this one that of the same thread is; 0: it is not kept */
+	uint32_t back : 20; /* how many slices before this one that of the same thread is; 0: it is not kept */
 	uint32_t state : 4;
+	uint32_t prio : 8;
 	union {
 		uint32_t waker; /* of BLOCKED: who ended it, as slices have it */
 		uint32_t cpu;   /* of READY: where it left */
@@ -25,6 +26,7 @@ struct past_item {
 };
 
 struct past {
+	size_t most;             /* slices that are kept; set by the owner, at most PAST_MAX */
 	struct past_item *items; /* a ring, when it is full */
 	size_t capacity;
 	uint64_t count;         /* that have ever been kept */
@@ -40,6 +42,12 @@ int past_keep(struct past *past, const struct report_slice *slice);
 
 /* The last slice of thread that begins before time, which is none later than any asked for before; or NULL. */
 const struct past_item *past_find(struct past *past, uint32_t thread, uint64_t time);
+
+/* The last one on that processor that begins before time, which is none later than any asked for before; or NULL. */
+const struct past_item *past_find_run(struct past *past, uint32_t cpu, uint64_t time);
+
+/* The one that ran there before that one, or NULL. */
+const struct past_item *past_run_before(const struct past *past, const struct past_item *run);
 
 /* Which thread ran on that processor for longest at a stretch from begin to end; REPORT_NONE: none that is known. The
  * times asked for go back. */

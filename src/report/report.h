@@ -141,6 +141,8 @@ struct report_kind {
 	int (*open)(const struct report_view *view, struct report **made);
 	int (*event)(struct report *report, const struct report_event *event);
 	int (*slice)(struct report *report, const struct report_slice *slice);
+	/* The thread has another priority, or it is known now, from ns on. */
+	int (*priority)(struct report *report, uint32_t thread, uint8_t prio, uint64_t ns);
 	int (*loss)(struct report *report, const struct report_loss *loss);
 	int (*match)(struct report *report, const struct report_match *match);
 	int (*finish)(struct report *report);

@@ -145,15 +145,19 @@ class Past:
             for tid, cpu in places:
                 self.places[tid].append((event["ts"] - first, cpu, event["event"]))
 
-    def behind(self, item, begin, end):
-        """Who ran for longest at a stretch where a ready thread had been."""
+    def place(self, item):
+        """On which processor a ready thread had been."""
         places = self.places[self.tids[item["thread"]["thread"]]]
         if item["reason"] == "new":
             known = [cpu for ts, cpu, name in places if ts >= item["begin_ns"] and name == "sched_wakeup_new"][:1]
         else:
             known = [cpu for ts, cpu, _ in places if ts <= item["begin_ns"]][-1:]
+        return known[0] if known else None
+
+    def behind(self, item, begin, end):
+        """Who ran there for longest at a stretch."""
         ran = [(min(end, run["end_ns"]) - max(begin, run["begin_ns"]), run["begin_ns"], run["thread"]["thread"])
-               for run in (self.cpus[known[0]] if known else []) if run["begin_ns"] < end and run["end_ns"] > begin]
+               for run in self.cpus.get(self.place(item), []) if run["begin_ns"] < end and run["end_ns"] > begin]
         return max(ran)[2] if ran else None
 
     def parent(self, index, at):
@@ -217,7 +221,72 @@ def check_path(events, ask, expect):
             expect("its ends", [True], [(rows[0][0], rows[-1][1]) in ends])
 
 
-CHECKS = {"path": check_path, "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
+def priority_histories(events, past):
+    """Per thread [(since, priority)], in which neighbours differ."""
+    first, of_tid, found = events[0]["ts"], collections.defaultdict(list), collections.defaultdict(list)
+    for index in sorted(past.threads, key=lambda index: past.threads[index][0]["begin_ns"]):
+        of_tid[past.tids[index]].append(index)
+
+    def note(event, tid, prio):
+        ts = event["ts"] - first
+        lives = [index for index in of_tid.get(tid, []) if past.threads[index][0]["begin_ns"] <= ts]
+        for index in lives[-1:] or of_tid.get(tid, [])[:1]:
+            if not found[index] or found[index][-1][1] != prio and event["event"] != "thread_state":
+                found[index].append((ts, prio))
+
+    for event in events:
+        if event["event"] == "sched_switch":
+            note(event, event["prev_pid"], event["prev_prio"])
+            note(event, event["next_pid"], event["next_prio"])
+        elif event["event"] in ("sched_waking", "sched_wakeup_new", "thread_state"):
+            note(event, event["target_tid"], event["prio"])
+        elif event["event"] == "sched_pi_setprio":
+            note(event, event["target_tid"], event["newprio"])
+    return found
+
+
+def check_priorities(events, ask, expect):
+    past, tables = Past(events, ask("slices")["slices"]), ask("priorities")
+    histories = priority_histories(events, past)
+    shown = {thread(row["thread"], "thread") for row in tables["threads"]} & set(past.threads)
+    pieces, times = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0])
+    for index in shown:
+        history = [(0, histories[index][0][1]), *histories[index][1:]]
+        for item in past.threads[index]:
+            if item["state"] not in ("running", "ready"):
+                continue
+            for number, (since, prio) in enumerate(history):
+                until = history[number + 1][0] if number + 1 < len(history) else item["end_ns"]
+                begin, end = max(since, item["begin_ns"]), min(until, item["end_ns"])
+                if begin >= end:
+                    continue
+                times[index, prio][item["state"] == "ready"] += end - begin
+                if histories[index][0][0] < item["end_ns"] or item["state"] == "running" and histories[index][0][0] == end:
+                    # What was set while it ran shows when it leaves.
+                    later = [more for ts, more in history if ts == item["end_ns"] == end and item["state"] == "running"]
+                    prio = min(prio, *later[:1]) if later else prio
+                    pieces[item["state"]].append((begin, end, index, prio, item))
+    expect("threads", sorted((index, history[0][1], history[-1][1], len(history) - 1)
+                             for index, history in histories.items() if index in shown),
+           sorted((thread(row["thread"], "thread"), row["first"], row["last"], row["changes"])
+                  for row in tables["threads"] if thread(row["thread"], "thread") in shown))
+    expect("times", sorted((*key, *ns) for key, ns in times.items()),
+           sorted((thread(row["thread"], "thread"), row["prio"], row["running_ns"], row["ready_ns"])
+                  for row in tables["times"] if thread(row["thread"], "thread") in shown))
+    found = []
+    for begin, end, index, prio, item in pieces["ready"]:
+        for since, until, other, worse, run in pieces["running"]:
+            if worse > prio and since < end and until > begin and run["cpu"] == past.place(item):
+                found.append((min(end, until) - max(begin, since), max(begin, since), index, prio, other, worse, run["cpu"]))
+    rows = [(row["took_ns"], row["begin_ns"], thread(row["thread"], "thread"), row["prio"],
+             thread(row["behind"], "thread"), row["behind_prio"], row["cpu"]) for row in tables["inversions"]]
+    found.sort(key=lambda row: (-row[0], *row[1:]))
+    if len(found) > 1000:
+        found, rows = [row for row in found[:1000] if row[0] > found[1000][0]], [row for row in rows if row[0] > found[1000][0]]
+    expect("inversions", found, sorted(rows, key=lambda row: (-row[0], *row[1:])))
+
+
+CHECKS = {"path": check_path, "priorities": check_priorities, "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
 
 
 def main():

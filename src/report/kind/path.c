@@ -47,6 +47,7 @@ static int path_open(const struct report_view *view, struct report **made)
 	(void)view;
 	if (!path)
 		return -ENOMEM;
+	path->past.most = PAST_MAX;
 	path->shares = REPORT_TALLY(struct share, REASONS_MAX);
 	path->thread = REPORT_NONE;
 	*made = &path->report;
@@ -348,8 +349,8 @@ const struct report_kind report_path = {
 	.title = "Path",
 	.question = "what did the time of the command go to",
 	.needs = (const struct report_need[]){ { ROLE_SWITCH, "What threads did is not known" },
-					       { ROLE_WAKING, "For whom threads waited is not known" },
-					       { ROLE_FORK, "Who made whom is not known" },
+					       { ROLE_WAKING, "What threads waited for is not known" },
+					       { ROLE_FORK, "Which thread made another one is not known" },
 					       { 0 } },
 	.open = path_open,
 	.slice = path_slice,

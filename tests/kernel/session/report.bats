@@ -93,6 +93,57 @@ setup()
 	END
 }
 
+@test "priorities and inversions of a command are those of another computation, and the planted ones" {
+	cat >prio.py <<-'END'
+		import os, time
+		def name(text):
+		    open("/proc/self/comm", "w").write(text)
+		def real_time(priority):
+		    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+		def spin(seconds):
+		    until = time.monotonic() + seconds
+		    while time.monotonic() < until:
+		        pass
+		os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+		begun = os.pipe()
+		if not os.fork():
+		    name("urgent")
+		    real_time(20)
+		    os.read(begun[0], 1)
+		    for priority in (20, 2, 20):
+		        real_time(priority)
+		        for i in range(10):
+		            time.sleep(0.01)
+		    os._exit(0)
+		if not os.fork():
+		    name("hog")
+		    real_time(5)
+		    os.write(begun[1], b"x")
+		    spin(0.25)
+		    os._exit(0)
+		os.wait(); os.wait()
+	END
+	timeout 60 $ASTERISM record -q --for-report -o trace -- python3 prio.py
+	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace priorities path
+	[[ $output == *" 0 tables wrong" ]]
+	$ASTERISM report --only priorities -f json trace >prio.json
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("prio.json"))["reports"]["priorities"]["tables"]
+		urgent, = [row for row in tables["threads"] if row["thread"]["comm"] == "urgent"]
+		assert urgent["first"] >= 100 and urgent["changes"] >= 3, urgent
+		times = {row["prio"] for row in tables["times"] if row["thread"]["comm"] == "urgent"}
+		assert times == {urgent["first"], 97, 79}, times
+		behind = [row for row in tables["inversions"] if row["thread"]["comm"] == "urgent"]
+		assert any((row["prio"], row["behind"]["comm"], row["behind_prio"]) == (79, "hog", 94) for row in behind), behind
+		assert all(row["prio"] < row["behind_prio"] for row in tables["inversions"])
+	END
+	$ASTERISM report --only priorities -o prio.svg trace
+	python3 -c 'import xml.dom.minidom
+texts = [node.firstChild.data for node in xml.dom.minidom.parse("prio.svg").documentElement.getElementsByTagName("text")]
+assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, texts'
+}
+
 @test "the processes of a command as pictures: a name that attacks is text in them" {
 	cat >attack.py <<-'END'
 		import os
@@ -122,7 +173,7 @@ setup()
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
-	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, path"* ]]
+	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, path, priorities"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
 	[[ $output == *".dot is the picture of one report"* ]]
 	run -2 $ASTERISM report -o all.png trace
