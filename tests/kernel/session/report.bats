@@ -105,10 +105,11 @@ setup()
 		    while time.monotonic() < until:
 		        pass
 		os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-		begun = os.pipe()
+		urgent, begun = os.pipe(), os.pipe()
 		if not os.fork():
 		    name("urgent")
 		    real_time(20)
+		    os.write(urgent[1], b"x")
 		    os.read(begun[0], 1)
 		    for priority in (20, 2, 20):
 		        real_time(priority)
@@ -117,6 +118,7 @@ setup()
 		    os._exit(0)
 		if not os.fork():
 		    name("hog")
+		    os.read(urgent[0], 1)
 		    real_time(5)
 		    os.write(begun[1], b"x")
 		    spin(0.25)
@@ -176,6 +178,14 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, path, priorities"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
 	[[ $output == *".dot is the picture of one report"* ]]
+	$ASTERISM report -o page.html trace
+	python3 - <<-'END'
+		import re
+		page = open("page.html", encoding="utf-8").read()
+		pictures = re.findall(r'<section id="([^"]*)">(?:(?!</section>).)*<details open><summary>Picture</summary>\n(<svg.*?</svg>\n)</details>', page, re.S)
+		assert [name for name, _ in pictures] == ["processes", "path", "priorities"], [name for name, _ in pictures]
+		assert not any(re.search(r"<style|<script|style=|\son\w+=", picture) for _, picture in pictures)
+	END
 	run -2 $ASTERISM report -o all.png trace
 	[[ $output == *"no report is written as .png"* ]]
 }
