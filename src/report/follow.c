@@ -28,10 +28,28 @@ static const char *text(const struct followed *at, unsigned place)
 
 static void take_prio(struct followed *at, uint32_t thread, unsigned place)
 {
+	struct report_pass *pass = at->pass;
 	int64_t prio = number(at, place);
 
-	if (thread != REPORT_NONE && at->event->layout->offset[place] && prio >= 0 && prio < 140)
-		at->pass->threads[thread].prio = (uint8_t)prio;
+	if (thread == REPORT_NONE || !at->event->layout->offset[place] || prio < 0 || prio >= 140 ||
+	    pass->threads[thread].prio == prio)
+		return;
+	pass->threads[thread].prio = (uint8_t)prio;
+	for (size_t i = 0; i < pass->report_count && !pass->failure; i++) {
+		struct report *report = pass->reports[i];
+
+		if (report->kind->priority)
+			pass->failure = report->kind->priority(report, thread, (uint8_t)prio, pass->now);
+	}
+}
+
+/* On which processor a thread waits that has not left one. */
+static void take_cpu(struct followed *at, uint32_t thread, unsigned place)
+{
+	int64_t cpu = number(at, place);
+
+	if (at->event->layout->offset[place] && cpu >= 0 && cpu < REPORT_CPUS_MAX)
+		at->pass->lanes[thread].cpu = (uint16_t)cpu;
 }
 
 static void on_switch(struct followed *at)
@@ -50,13 +68,13 @@ static void on_switch(struct followed *at)
 	pass->lanes[next].is_observed |= prev == 0;
 	pass->lanes[prev].is_observed |= next == 0;
 	pass_cpu_turn(pass, record->cpu, prev, next);
+	take_prio(at, prev, SWITCH_PREV_PRIO); /* what it had while it ran, if only at the end */
 	if (prev) {
 		if (pass->lanes[prev].state != REPORT_RUNNING)
 			pass->lanes[prev].state = REPORT_UNKNOWN;
 		pass_leave(pass, prev, number(at, SWITCH_PREV_STATE));
 		pass->lanes[prev].cpu = (uint16_t)record->cpu;
 	}
-	take_prio(at, prev, SWITCH_PREV_PRIO);
 	if (next) {
 		if (pass->lanes[next].state == REPORT_RUNNING) /* it left another processor at a time not known */
 			pass->lanes[next].state = REPORT_UNKNOWN;
@@ -122,6 +140,8 @@ static void on_wakeup_new(struct followed *at)
 	take_prio(at, made, WAKING_PRIO);
 	if ((pass->now > pass->gap_until_ns || !pass->gap_until_ns) && pass->lanes[made].state == REPORT_UNKNOWN)
 		pass_enter(pass, made, REPORT_READY, REASON_NEW, waker_of(at, made));
+	if (pass->lanes[made].state == REPORT_READY && pass->lanes[made].reason == REASON_NEW)
+		take_cpu(at, made, WAKING_CPU);
 }
 
 static void on_fork(struct followed *at)
@@ -214,8 +234,10 @@ static void on_state(struct followed *at)
 		take_prio(at, thread, STATE_PRIO);
 	pass->lanes[thread].is_observed = true;
 	if (pass->lanes[thread].state == REPORT_UNKNOWN && (state == 'S' || state == 'D' || state == 'I') &&
-	    (pass->now > pass->gap_until_ns || !pass->gap_until_ns))
+	    (pass->now > pass->gap_until_ns || !pass->gap_until_ns)) {
 		pass_enter(pass, thread, REPORT_BLOCKED, REASON_NONE, REPORT_NONE);
+		take_cpu(at, thread, STATE_CPU);
+	}
 }
 
 static void on_priority(struct followed *at)

@@ -40,7 +40,7 @@ struct pass_lane {
 	uint32_t waker, reason;
 	uint32_t blocked_reason; /* of READY by a pending wake: why it left */
 	uint32_t call;           /* that it is in, and 1; 0: none that is known */
-	uint16_t cpu;            /* RUNNING: where */
+	uint16_t cpu;            /* RUNNING: where; else where it left or was put, REPORT_NO_CPU: not known */
 	uint8_t state;
 	bool is_tentative; /* READY by a pending wake, which another one disproves */
 	bool in_fault;     /* the last that was seen of it was a page fault */

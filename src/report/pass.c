@@ -51,7 +51,8 @@ int report_pass_new(struct event_source *source, const struct report_options *op
 					   .source = source,
 					   .seen = pass->seen,
 					   .is_redacted = options->is_redacted,
-					   .pair = options->pair };
+					   .pair = options->pair,
+					   .tid = options->tid };
 	for (unsigned i = 1; i < REASON_FIXED && !pass->failure; i++)
 		pass->failure = report_names_add(&pass->names, reasons[i], &number);
 	if (pass->failure || pass_thread_make(pass, 0, 0, "idle") != 0) {

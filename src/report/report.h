@@ -45,12 +45,13 @@ struct report_slice {
 	uint32_t waker;  /* of READY: who woke it; REPORT_INTERRUPT, REPORT_TIMER, or REPORT_NONE: not known, or nobody
 			    did */
 	uint32_t reason; /* of BLOCKED, READY: index of a name (report_reason), 0: not known */
-	uint16_t cpu;    /* of RUNNING, OTHERS, IDLE, UNKNOWN of a processor; READY: where it left; else 0 */
+	uint16_t cpu;    /* of RUNNING, OTHERS, IDLE, UNKNOWN of a processor; READY: where it left or was
+			    put, REPORT_NO_CPU: not known; else 0 */
 	uint8_t state;
 	uint8_t prio; /* as the kernel has it, 0..139; REPORT_NO_PRIO: not known */
 };
 
-enum { REPORT_NO_PRIO = 255, REPORT_CPUS_MAX = 4096 };
+enum { REPORT_NO_PRIO = 255, REPORT_CPUS_MAX = 4096, REPORT_NO_CPU = UINT16_MAX };
 
 /* A thread is a tid and a birth: tids are used again. Index 0 stands for the idle threads of all processors. */
 struct report_thread {
@@ -100,6 +101,7 @@ struct report_view {
 	uint32_t cpu_count;         /* the greatest number met, and 1 */
 	uint64_t first_ns, last_ns; /* of the events shown; both 0 where there are none */
 	uint64_t events;
+	uint32_t tid;     /* of the thread that is asked about; 0: none is */
 	uint64_t wall_ns; /* added to a time gives that of day; 0: not known */
 	const char *host;
 	const struct report_loss *losses;
@@ -144,6 +146,8 @@ struct report_kind {
 	int (*open)(const struct report_view *view, struct report **made);
 	int (*event)(struct report *report, const struct report_event *event);
 	int (*slice)(struct report *report, const struct report_slice *slice);
+	/* The thread has another priority, or it is known now, from ns on. */
+	int (*priority)(struct report *report, uint32_t thread, uint8_t prio, uint64_t ns);
 	int (*loss)(struct report *report, const struct report_loss *loss);
 	int (*match)(struct report *report, const struct report_match *match);
 	int (*finish)(struct report *report);

@@ -61,7 +61,7 @@ static void tell_thread(struct report_pass *pass, uint32_t thread, uint64_t end)
 			   .thread = thread,
 			   .waker = lane->waker,
 			   .reason = lane->reason,
-			   .cpu = lane->cpu,
+			   .cpu = lane->state == REPORT_RUNNING || lane->state == REPORT_READY ? lane->cpu : 0,
 			   .state = lane->state,
 			   .prio = pass->threads[thread].prio,
 		   });
@@ -90,7 +90,7 @@ void pass_enter(struct report_pass *pass, uint32_t thread, enum report_state sta
 	lane->waker = waker;
 	lane->is_tentative = false;
 	if (state != REPORT_RUNNING && state != REPORT_READY)
-		lane->cpu = 0;
+		lane->cpu = REPORT_NO_CPU;
 	list(pass, thread);
 }
 
@@ -228,10 +228,8 @@ static void tell_missed(struct report_pass *pass, uint32_t cpu, uint32_t left)
 	if (left)
 		pass->lanes[left].is_observed |= current == 0;
 	tell_cpu(pass, cpu, REPORT_OTHERS, pass->now);
-	if (current && pass->lanes[current].state == REPORT_RUNNING) {
+	if (current && pass->lanes[current].state == REPORT_RUNNING)
 		pass->lanes[current].state = REPORT_UNKNOWN;
-		pass->lanes[current].cpu = 0;
-	}
 }
 
 /* left: who left, as the event has it; where it ran, its slice was told already. */
@@ -320,6 +318,7 @@ static void forget_all(struct report_pass *pass, uint64_t begin)
 			.since = lane->since,
 			.exit_ns = lane->exit_ns,
 			.waker = REPORT_NONE,
+			.cpu = REPORT_NO_CPU,
 			.is_observed = lane->is_observed,
 		};
 	}

@@ -93,6 +93,8 @@ int report_write(struct report_tables *tables, struct report *const *reports, si
 		tables->form->section(tables, reports[i]->kind);
 		note_lacks(tables, reports[i]->kind);
 		reports[i]->kind->write(reports[i], tables);
+		if (tables->form->picture && reports[i]->kind->draw)
+			tables->form->picture(tables, reports[i]);
 		if (tables->form->section_end)
 			tables->form->section_end(tables);
 	}

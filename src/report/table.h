@@ -62,6 +62,7 @@ struct report_form {
 	void (*table)(struct report_tables *tables, const char *name, const char *title);
 	void (*row)(struct report_tables *tables, const struct report_cell *cells, unsigned depth);
 	void (*table_end)(struct report_tables *tables);
+	void (*picture)(struct report_tables *tables, struct report *report); /* of a report that has one */
 	int (*close)(struct report_tables *tables);
 };
 

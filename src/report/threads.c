@@ -45,7 +45,7 @@ uint32_t pass_thread_make(struct report_pass *pass, uint32_t tid, uint32_t pid, 
 		return REPORT_NONE;
 	pass->threads[thread] =
 		(struct report_thread){ .tid = tid, .parent = REPORT_NONE, .birth = pass->now, .prio = REPORT_NO_PRIO };
-	pass->lanes[thread] = (struct pass_lane){ .since = pass->now, .waker = REPORT_NONE };
+	pass->lanes[thread] = (struct pass_lane){ .since = pass->now, .waker = REPORT_NONE, .cpu = REPORT_NO_CPU };
 	pass->view.thread_count++;
 	*place_of(pass, tid) = thread;
 	pass_thread_name(pass, thread, pid, comm);

@@ -10,6 +10,7 @@ usage: naive.py ASTERISM TRACE REPORT...
 
 import collections
 import errno
+import functools
 import json
 import subprocess
 import sys
@@ -20,14 +21,14 @@ def events_of(asterism, trace):
     return [event for event in map(json.loads, done.stdout.splitlines()) if "event" in event]
 
 
-def report_of(asterism, trace, name):
-    done = subprocess.run([asterism, "report", "-f", "json", "--only", name, trace], stdout=subprocess.PIPE, text=True,
-                          check=True)
+def report_of(asterism, trace, name, *options):
+    done = subprocess.run([asterism, "report", "-f", "json", "--only", name, *options, trace], stdout=subprocess.PIPE,
+                          text=True, check=True)
     return json.loads(done.stdout)["reports"][name]["tables"]
 
 
-def thread(cell):
-    return cell and cell.get("tid")
+def thread(cell, name="tid"):
+    return cell and cell.get(name)
 
 
 def syscalls(events):
@@ -57,7 +58,8 @@ def syscalls(events):
     return calls, errors, processes, unfinished
 
 
-def check_syscalls(events, tables, expect):
+def check_syscalls(events, ask, expect):
+    tables = ask("syscalls")
     calls, errors, processes, unfinished = syscalls(events)
     expect("calls", sorted((len(took), sum(failed for _, failed in took), sum(ns for ns, _ in took),
                             max(ns for ns, _ in took), unfinished[call]) for call, took in calls.items()),
@@ -70,7 +72,8 @@ def check_syscalls(events, tables, expect):
            sorted((row["count"], row["failed"], row["sum_ns"]) for row in tables["processes"]))
 
 
-def check_faults(events, tables, expect):
+def check_faults(events, ask, expect):
+    tables = ask("faults")
     rows, pages = collections.defaultdict(lambda: [0] * 5), collections.defaultdict(set)
     places = collections.Counter()
     for event in events:
@@ -88,7 +91,8 @@ def check_faults(events, tables, expect):
     expect("places", sorted(places.values(), reverse=True)[:100], [row["count"] for row in tables["places"]])
 
 
-def check_processes(events, tables, expect):
+def check_processes(events, ask, expect):
+    tables = ask("processes")
     """Born processes: (pid, who made it, birth, end, program, threads)."""
     first, made, runs = events[0]["ts"], [], {}
     for at, event in enumerate(events):
@@ -116,8 +120,9 @@ def check_processes(events, tables, expect):
 INTERRUPTS = {"irq_handler": "irq", "softirq": "softirq", "irq_vector": "vector", "local_timer": "timer"}
 
 
-def check_interruptions(events, tables, expect):
+def check_interruptions(events, ask, expect):
     """{(victim, who or what, kind): [count, sum, most]}: threads by switches, interrupts by their handlers' nesting."""
+    tables = ask("interruptions")
     pairs, taken, nests = collections.defaultdict(list), {}, collections.defaultdict(list)
     for event in events:
         ts, cpu, (base, _, side) = event["ts"], event["cpu"], event["event"].rpartition("_")
@@ -153,8 +158,9 @@ def check_interruptions(events, tables, expect):
                   for row in tables["interruptions"]))
 
 
-def check_rates(events, tables, expect):
+def check_rates(events, ask, expect):
     """Of system calls: (begun, ended, time under way), and how often each thread that ended was in one."""
+    tables = ask("rates")
     opens, took, begun, area, first = {}, [], 0, 0, events[0]["ts"]
     for event in events:
         tid, ts = event["tid"], event["ts"]
@@ -175,8 +181,9 @@ def check_rates(events, tables, expect):
              sum(row["running_ns"] + row["waiting_ns"] for row in rows), abs(shown - area) < 1e-6 * area)])
 
 
-def check_sequences(events, tables, expect):
+def check_sequences(events, ask, expect):
     """Every word of up to three types, in the stream, in each process, in each thread."""
+    tables = ask("sequences")
     streams, births = collections.defaultdict(list), collections.Counter()
     for event in events:
         keys = ("global",), ("process", event["pid"]), ("thread", event["tid"], births[event["tid"]])
@@ -200,8 +207,177 @@ def check_sequences(events, tables, expect):
                           if abs(count / sums[word[:3]] - shown.get(word, {"share": 9})["share"]) > 1e-6])
 
 
+class Past:
+    """The slices of all threads, as the report 'slices' has them, and what else of the events tells of paths."""
+
+    def __init__(self, events, slices):
+        first = events[0]["ts"]
+        self.threads, self.cpus = collections.defaultdict(list), collections.defaultdict(list)
+        self.tids = {}
+        for item in slices:
+            if not item["thread"]:
+                continue
+            index = item["thread"]["thread"]
+            self.threads[index].append(item)
+            self.tids[index] = item["thread"]["tid"]
+            if item["state"] == "running":
+                self.cpus[item["cpu"]].append(item)
+        self.births = {(event["child_pid"], event["ts"] - first): event["tid"]
+                       for event in events if event["event"] == "sched_process_fork"}
+        self.places = collections.defaultdict(list)
+        for event in events:
+            if event["event"] == "sched_switch":
+                places = (event["prev_pid"], event["cpu"]), (event["next_pid"], event["cpu"])
+            elif event["event"] in ("sched_wakeup_new", "thread_state"):
+                places = (event["target_tid"], event["target_cpu"]),
+            else:
+                continue
+            for tid, cpu in places:
+                self.places[tid].append((event["ts"] - first, cpu, event["event"]))
+
+    def place(self, item):
+        """On which processor a ready thread had been."""
+        places = self.places[self.tids[item["thread"]["thread"]]]
+        if item["reason"] == "new":
+            known = [cpu for ts, cpu, name in places if ts >= item["begin_ns"] and name == "sched_wakeup_new"][:1]
+        else:
+            known = [cpu for ts, cpu, _ in places if ts <= item["begin_ns"]][-1:]
+        return known[0] if known else None
+
+    def behind(self, item, begin, end):
+        """Who ran there for longest at a stretch."""
+        ran = [(min(end, run["end_ns"]) - max(begin, run["begin_ns"]), run["begin_ns"], run["thread"]["thread"])
+               for run in self.cpus.get(self.place(item), []) if run["begin_ns"] < end and run["end_ns"] > begin]
+        return max(ran)[2] if ran else None
+
+    def parent(self, index, at):
+        """The one that was at that time the thread that made it."""
+        tid = self.births.get((self.tids.get(index), at))
+        found = [other for other, items in self.threads.items()
+                 if self.tids[other] == tid and items[0]["begin_ns"] <= at <= items[-1]["end_ns"]]
+        return found[0] if found else None
+
+    def walk(self, index, begin, end):
+        """[(begin, end, thread, what, reason, by)] from begin to end."""
+        pieces = []
+        while begin < end:
+            items = [item for item in self.threads.get(index, []) if item["begin_ns"] < end]
+            item = items[-1] if items else {"end_ns": 0}
+            if item["end_ns"] < end:
+                maker = self.parent(index, end)
+                since = max(begin, item["end_ns"])
+                pieces.append(self.walk(maker, begin, end) if maker is not None else
+                              [(since, end, index, "unknown", None, None)])
+                end = begin if maker is not None else since
+                continue
+            since = max(begin, item["begin_ns"])
+            if item["state"] == "blocked":
+                pieces.append(self.waited(index, item, since, end))
+            else:
+                is_ready = item["state"] == "ready"
+                pieces.append([(since, end, index, item["state"], item["reason"] if is_ready else None,
+                                self.behind(item, since, end) if is_ready else None)])
+            end = since
+        return [row for piece in reversed(pieces) for row in piece]
+
+    def waited(self, index, item, since, end):
+        after = [one for one in self.threads[index] if one["begin_ns"] == item["end_ns"]]
+        waker = after[0]["waker"] if after and after[0]["state"] == "ready" else None
+        who = waker and waker.get("thread")
+        for name in ("timer", "interrupt"):
+            if waker and waker.get(name):
+                return [(since, end, index, name, item["reason"], name)]
+        if who is not None and any(one["begin_ns"] < end and one["end_ns"] > since for one in self.threads.get(who, [])):
+            return self.walk(who, since, end)
+        return [(since, end, index, "blocked", item["reason"], who)]
+
+
+def check_path(events, ask, expect):
+    past = Past(events, ask("slices")["slices"])
+    busy = collections.Counter()
+    for index, items in past.threads.items():
+        busy[past.tids[index]] += len(items)
+    for tid in [None, *(tid for tid, _ in busy.most_common(8))]:
+        tables = ask("path", *(["--thread", str(tid)] if tid else []))
+        rows = [(row["begin_ns"], row["end_ns"], thread(row["thread"], "thread"), row["what"], row["reason"],
+                 row["by"] and row["by"].get("thread", next(iter(row["by"])))) for row in tables["path"]]
+        whose = rows[-1][2]
+        expect(f"path of {tid}", past.walk(whose, rows[0][0], rows[-1][1]), rows)
+        expect("its length", [rows[-1][1] - rows[0][0]] * 2,
+               [sum(row[1] - row[0] for row in rows), sum(row["sum_ns"] for row in tables["reasons"])])
+        if tid in {child for child, _ in past.births}:
+            ends = [(past.threads[index][0]["begin_ns"], past.threads[index][-1]["end_ns"])
+                    for index in past.threads if past.tids[index] == tid]
+            expect("its ends", [True], [(rows[0][0], rows[-1][1]) in ends])
+
+
+def priority_histories(events, past):
+    """Per thread [(since, priority)], in which neighbours differ."""
+    first, of_tid, found = events[0]["ts"], collections.defaultdict(list), collections.defaultdict(list)
+    for index in sorted(past.threads, key=lambda index: past.threads[index][0]["begin_ns"]):
+        of_tid[past.tids[index]].append(index)
+
+    def note(event, tid, prio):
+        ts = event["ts"] - first
+        lives = [index for index in of_tid.get(tid, []) if past.threads[index][0]["begin_ns"] <= ts]
+        for index in lives[-1:] or of_tid.get(tid, [])[:1]:
+            if not found[index] or found[index][-1][1] != prio and event["event"] != "thread_state":
+                found[index].append((ts, prio))
+
+    for event in events:
+        if event["event"] == "sched_switch":
+            note(event, event["prev_pid"], event["prev_prio"])
+            note(event, event["next_pid"], event["next_prio"])
+        elif event["event"] in ("sched_waking", "sched_wakeup_new", "thread_state"):
+            note(event, event["target_tid"], event["prio"])
+        elif event["event"] == "sched_pi_setprio":
+            note(event, event["target_tid"], event["newprio"])
+    return found
+
+
+def check_priorities(events, ask, expect):
+    past, tables = Past(events, ask("slices")["slices"]), ask("priorities")
+    histories = priority_histories(events, past)
+    shown = {thread(row["thread"], "thread") for row in tables["threads"]} & set(past.threads)
+    pieces, times = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0])
+    for index in shown:
+        history = [(0, histories[index][0][1]), *histories[index][1:]]
+        for item in past.threads[index]:
+            if item["state"] not in ("running", "ready"):
+                continue
+            for number, (since, prio) in enumerate(history):
+                until = history[number + 1][0] if number + 1 < len(history) else item["end_ns"]
+                begin, end = max(since, item["begin_ns"]), min(until, item["end_ns"])
+                if begin >= end:
+                    continue
+                times[index, prio][item["state"] == "ready"] += end - begin
+                if histories[index][0][0] < item["end_ns"] or item["state"] == "running" and histories[index][0][0] == end:
+                    # What was set while it ran shows when it leaves.
+                    later = [more for ts, more in history if ts == item["end_ns"] == end and item["state"] == "running"]
+                    prio = min(prio, *later[:1]) if later else prio
+                    pieces[item["state"]].append((begin, end, index, prio, item))
+    expect("threads", sorted((index, history[0][1], history[-1][1], len(history) - 1)
+                             for index, history in histories.items() if index in shown),
+           sorted((thread(row["thread"], "thread"), row["first"], row["last"], row["changes"])
+                  for row in tables["threads"] if thread(row["thread"], "thread") in shown))
+    expect("times", sorted((*key, *ns) for key, ns in times.items()),
+           sorted((thread(row["thread"], "thread"), row["prio"], row["running_ns"], row["ready_ns"])
+                  for row in tables["times"] if thread(row["thread"], "thread") in shown))
+    found = []
+    for begin, end, index, prio, item in pieces["ready"]:
+        for since, until, other, worse, run in pieces["running"]:
+            if worse > prio and since < end and until > begin and run["cpu"] == past.place(item):
+                found.append((min(end, until) - max(begin, since), max(begin, since), index, prio, other, worse, run["cpu"]))
+    rows = [(row["took_ns"], row["begin_ns"], thread(row["thread"], "thread"), row["prio"],
+             thread(row["behind"], "thread"), row["behind_prio"], row["cpu"]) for row in tables["inversions"]]
+    found.sort(key=lambda row: (-row[0], *row[1:]))
+    if len(found) > 1000:
+        found, rows = [row for row in found[:1000] if row[0] > found[1000][0]], [row for row in rows if row[0] > found[1000][0]]
+    expect("inversions", found, sorted(rows, key=lambda row: (-row[0], *row[1:])))
+
+
 CHECKS = {"interruptions": check_interruptions, "rates": check_rates, "sequences": check_sequences,
-          "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
+          "path": check_path, "priorities": check_priorities, "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
 
 
 def main():
@@ -218,7 +394,7 @@ def main():
             print(f"{name}, {what}: {len(wanted)} rows are expected, {len(shown)} shown; they first differ in")
             print(*next(((a, b) for a, b in zip([*wanted, None], [*shown, None]) if a != b)), sep="\n")
 
-        CHECKS[name](events, report_of(asterism, trace, name), expect)
+        CHECKS[name](events, functools.partial(report_of, asterism, trace), expect)
     print(f"{compared} rows compared, {wrong} tables wrong")
     return 1 if wrong or not compared else 0
 

@@ -217,7 +217,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				 .help = "with -p: observe these processes only, not their descendants" },
 	[OPTION_NO_LIVE] = { "no-live", 0, CLI_FLAG, .help = "only the tests of recorded events" },
 	[OPTION_ONLY] = { "only", 0, CLI_LIST, "NAME,...", NULL,
-			  "only these reports: overview, timeline, latency, slices" },
+			  "only these reports: overview, timeline, processes, waits, path, priorities, latency, "
+			  "interruptions, rates, syscalls, faults, matches, sequences, slices" },
 	[OPTION_PERFETTO] = { "perfetto", 0, CLI_TEXT, "FILE", NULL,
 			      "write a trace for https://ui.perfetto.dev to FILE", .complete = CLI_COMPLETE_FILE },
 	[OPTION_CHROME] = { "chrome", 0, CLI_TEXT, "FILE", NULL,
@@ -229,6 +230,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_SPEEDSCOPE] = { "speedscope", 0, CLI_TEXT, "FILE", NULL,
 				"write the same for https://www.speedscope.app to FILE",
 				.complete = CLI_COMPLETE_FILE },
+	[OPTION_THREAD] = { "thread", 0, CLI_NUMBER, "TID", NULL,
+			    "the path of this thread, instead of that of the command", .most = 1 << 22 },
 	[OPTION_PAIR] = { "pair", 0, CLI_TEXT, "BEGIN,END", NULL,
 			  "the report rates: what begins with an event BEGIN and ends with the next END of the thread "
 			  "(default: sys_enter,sys_exit)" },

@@ -214,6 +214,7 @@ static struct report_options options_of(const struct cli_arguments *arguments)
 		.to_is_relative = to->text && *to->text != '@',
 		.is_redacted = cli_has(arguments, OPTION_REDACT),
 		.pair = arguments->options[OPTION_PAIR].text,
+		.tid = cli_has(arguments, OPTION_THREAD) ? (uint32_t)arguments->options[OPTION_THREAD].number : 0,
 	};
 }
 
@@ -357,6 +358,7 @@ static const struct cli_example examples[] = {
 	  "One page for a browser: lanes of processors and threads, and all reports." },
 	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
 	{ "asterism report --perfetto trace.pftrace trace", "A trace for https://ui.perfetto.dev." },
+	{ "asterism report --only path --thread 4711 trace", "What the time of one thread went to." },
 	{ "asterism report -o trace.json trace", "Writes all for other programs." },
 	{ NULL, NULL },
 };
@@ -381,10 +383,11 @@ const struct cli_command cmd_report = {
 		"--perfetto, --chrome, --folded and --speedscope write what happened for other viewers, without a "
 		"report where neither -o, -f nor --only asks for one.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
-	.options = { OPTION_CATALOG, OPTION_CHROME, OPTION_FOLDED, OPTION_FORMAT_REPORT, OPTION_FROM, OPTION_LENIENT,
-		     OPTION_MODE, OPTION_ONLY, OPTION_OUTPUT, OPTION_PAIR, OPTION_PERFETTO, OPTION_REDACT,
-		     OPTION_RULES_REPORT, OPTION_SET, OPTION_SIZE, OPTION_SPEEDSCOPE, OPTION_TIME_FIELD, OPTION_TO,
-		     OPTION_VERBOSE },
+	.options = { OPTION_CATALOG,      OPTION_CHROME,     OPTION_FOLDED,   OPTION_FORMAT_REPORT,
+		     OPTION_FROM,         OPTION_LENIENT,    OPTION_MODE,     OPTION_ONLY,
+		     OPTION_OUTPUT,       OPTION_PAIR,       OPTION_PERFETTO, OPTION_REDACT,
+		     OPTION_RULES_REPORT, OPTION_SET,        OPTION_SIZE,     OPTION_SPEEDSCOPE,
+		     OPTION_THREAD,       OPTION_TIME_FIELD, OPTION_TO,       OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

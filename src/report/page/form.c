@@ -3,9 +3,11 @@
 
 #include "report/page/page-priv.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
-enum { INDENT_MAX = 24 };
+enum { INDENT_MAX = 24, PICTURE_BYTES_MAX = 4 << 20 };
 
 static void put(struct report_tables *tables, struct text_buffer *html)
 {
@@ -180,6 +182,28 @@ static void end_table(struct report_tables *tables)
 	fputs("</tbody></table>\n", tables->stream);
 }
 
+/* Pictures have neither styles nor scripts, which the page's policy forbids. */
+static void put_picture(struct report_tables *tables, struct report *report)
+{
+	char *bytes = NULL;
+	size_t count = 0;
+	FILE *memory = open_memstream(&bytes, &count);
+	int code = memory ? report->kind->draw(report, memory) : -ENOMEM;
+	if (memory && fclose(memory) != 0)
+		code = -ENOMEM;
+	if (code != 0) {
+		tables->failure = code;
+	} else if (count > PICTURE_BYTES_MAX) {
+		report_note(tables, "The picture is left out, as it has %zu MiB: report --only %s -f svg writes it.",
+			    count >> 20, report->kind->name);
+	} else {
+		fputs("<details open><summary>Picture</summary>\n", tables->stream);
+		fwrite(bytes, 1, count, tables->stream);
+		fputs("</details>\n", tables->stream);
+	}
+	free(bytes);
+}
+
 const struct report_form report_form_html = {
 	.name = "html",
 	.open = open_form,
@@ -189,5 +213,6 @@ const struct report_form report_form_html = {
 	.table = begin_table,
 	.row = put_row,
 	.table_end = end_table,
+	.picture = put_picture,
 	.close = open_form,
 };

@@ -122,12 +122,143 @@ setup()
 	[[ $output == *"/nowhere/out"* ]]
 }
 
+@test "paths of a random workload are those of another computation, without gaps" {
+	for seed in 11 12; do
+		timeout 120 $ASTERISM record -q --for-report -o trace$seed -- python3 "$root/tests/report/workload.py" 0.3 $seed
+		run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace$seed path
+		[[ $output == *" 0 tables wrong" ]]
+	done
+}
+
+@test "the path of a thread that waits for one that waits for a third is that of the third, then the second" {
+	cat >chain.py <<-'END'
+		import os, time
+		def name(text):
+		    open("/proc/self/comm", "w").write(text)
+		def spin(seconds):
+		    until = time.monotonic() + seconds
+		    while time.monotonic() < until:
+		        pass
+		second, third = os.pipe(), os.pipe()
+		if not os.fork():
+		    name("second")
+		    if not os.fork():
+		        name("third")
+		        spin(0.1)
+		        time.sleep(0.15)
+		        spin(0.05)
+		        os.write(third[1], b"x")
+		        os._exit(0)
+		    os.read(third[0], 1)
+		    spin(0.08)
+		    os.write(second[1], b"x")
+		    os._exit(0)
+		name("first")
+		os.read(second[0], 1)
+		spin(0.06)
+	END
+	timeout 60 $ASTERISM record -q --for-report -o trace -- python3 chain.py
+	$ASTERISM report --only path -f json trace >path.json
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("path.json"))["reports"]["path"]["tables"]
+		rows = tables["path"]
+		assert all(a["end_ns"] == b["begin_ns"] for a, b in zip(rows, rows[1:]))
+		length = rows[-1]["end_ns"] - rows[0]["begin_ns"]
+		assert sum(row["sum_ns"] for row in tables["reasons"]) == length
+		def joined(pieces):
+		    found = []
+		    for who, what, ns in pieces:
+		        if found and found[-1][:2] == [who, what]:
+		            found[-1][2] += ns
+		        else:
+		            found.append([who, what, ns])
+		    return found
+		chain = joined((row["thread"]["comm"], "busy" if row["what"] in ("running", "ready") else row["what"],
+		                row["took_ns"]) for row in rows)
+		chain = joined(piece for piece in chain if piece[2] >= 10000000)
+		wanted = [["third", "busy"], ["third", "timer"], ["third", "busy"], ["second", "busy"], ["first", "busy"]]
+		assert [piece[:2] for piece in chain[-5:]] == wanted, chain
+		least = [0.1, 0.15, 0.05, 0.08, 0.06]
+		assert all(piece[2] >= 0.95e9 * ns for piece, ns in zip(chain[-5:], least)), chain
+	END
+	$ASTERISM report --only path -o path.svg trace
+	python3 - <<-'END'
+		import xml.dom.minidom
+		picture = xml.dom.minidom.parse("path.svg").documentElement
+		names = {node.firstChild.data.split()[0] for node in picture.getElementsByTagName("text")}
+		assert {"first", "second", "third", "running", "timer"} <= names, names
+		assert not any(node.hasAttribute("style") for node in picture.getElementsByTagName("*"))
+	END
+}
+
+@test "priorities and inversions of a command are those of another computation, and the planted ones" {
+	cat >prio.py <<-'END'
+		import os, time
+		def name(text):
+		    open("/proc/self/comm", "w").write(text)
+		def real_time(priority):
+		    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+		def spin(seconds):
+		    until = time.monotonic() + seconds
+		    while time.monotonic() < until:
+		        pass
+		os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+		urgent, begun = os.pipe(), os.pipe()
+		if not os.fork():
+		    name("urgent")
+		    real_time(20)
+		    os.write(urgent[1], b"x")
+		    os.read(begun[0], 1)
+		    for priority in (20, 2, 20):
+		        real_time(priority)
+		        for i in range(10):
+		            time.sleep(0.01)
+		    os._exit(0)
+		if not os.fork():
+		    name("hog")
+		    os.read(urgent[0], 1)
+		    real_time(5)
+		    os.write(begun[1], b"x")
+		    spin(0.25)
+		    os._exit(0)
+		os.wait(); os.wait()
+	END
+	timeout 60 $ASTERISM record -q --for-report -o trace -- python3 prio.py
+	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace priorities path
+	[[ $output == *" 0 tables wrong" ]]
+	$ASTERISM report --only priorities -f json trace >prio.json
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("prio.json"))["reports"]["priorities"]["tables"]
+		urgent, = [row for row in tables["threads"] if row["thread"]["comm"] == "urgent"]
+		assert urgent["first"] >= 100 and urgent["changes"] >= 3, urgent
+		times = {row["prio"] for row in tables["times"] if row["thread"]["comm"] == "urgent"}
+		assert times == {urgent["first"], 97, 79}, times
+		behind = [row for row in tables["inversions"] if row["thread"]["comm"] == "urgent"]
+		assert any((row["prio"], row["behind"]["comm"], row["behind_prio"]) == (79, "hog", 94) for row in behind), behind
+		assert all(row["prio"] < row["behind_prio"] for row in tables["inversions"])
+	END
+	$ASTERISM report --only priorities -o prio.svg trace
+	python3 -c 'import xml.dom.minidom
+texts = [node.firstChild.data for node in xml.dom.minidom.parse("prio.svg").documentElement.getElementsByTagName("text")]
+assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, texts'
+}
+
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
-	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, rates"* ]]
+	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, path, priorities, rates"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
 	[[ $output == *".dot is the picture of one report"* ]]
+	$ASTERISM report -o page.html trace
+	python3 - <<-'END'
+		import re
+		page = open("page.html", encoding="utf-8").read()
+		pictures = re.findall(r'<section id="([^"]*)">(?:(?!</section>).)*<details open><summary>Picture</summary>\n(<svg.*?</svg>\n)</details>', page, re.S)
+		assert [name for name, _ in pictures] == ["processes", "path", "priorities", "rates"], [name for name, _ in pictures]
+		assert not any(re.search(r"<style|<script|style=|\son\w+=", picture) for _, picture in pictures)
+	END
 	run -2 $ASTERISM report -o all.png trace
 	[[ $output == *"no report is written as .png"* ]]
 }

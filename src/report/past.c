@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Keeps slices as lists that lead back in time. */
+
+#include "report/past.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+
+static struct past_item *item(const struct past *past, uint64_t number)
+{
+	return &past->items[number % past->most];
+}
+
+/* The place of the last one's number, which exists from now on. */
+static uint64_t *last_of(uint64_t **lasts, size_t *capacity, size_t *count, size_t index)
+{
+	while (*count <= index) {
+		if (alloc_grow(lasts, capacity, *count, sizeof **lasts))
+			return NULL;
+		(*lasts)[(*count)++] = 0;
+	}
+	return &(*lasts)[index];
+}
+
+/* How far back it is from the next one; 0: it is not kept. */
+static uint32_t distance(const struct past *past, uint64_t last)
+{
+	return last && past->count - (last - 1) < past->most ? (uint32_t)(past->count - (last - 1)) : 0;
+}
+
+int past_keep(struct past *past, const struct report_slice *slice)
+{
+	struct past_item kept = { slice->begin,          slice->end,         slice->thread, slice->reason,
+				  .state = slice->state, .prio = slice->prio };
+	uint64_t *last, *ran = NULL;
+
+	if (slice->thread == REPORT_NONE)
+		return 0;
+	last = last_of(&past->threads, &past->thread_capacity, &past->thread_count, slice->thread);
+	if (slice->state == REPORT_RUNNING)
+		ran = last_of(&past->cpus, &past->cpu_capacity, &past->cpu_count, slice->cpu);
+	if (!last || (slice->state == REPORT_RUNNING && !ran))
+		return -ENOMEM;
+	if (past->count < past->most && alloc_grow(&past->items, &past->capacity, past->count, sizeof *past->items))
+		return -ENOMEM;
+	if (past->count >= past->most && item(past, past->count)->end > past->lost_until_ns)
+		past->lost_until_ns = item(past, past->count)->end;
+	kept.back = distance(past, *last);
+	kept.waker = slice->state == REPORT_READY ? slice->cpu : REPORT_NONE;
+	if (ran)
+		kept.ran = distance(past, *ran);
+	if (kept.back && slice->state == REPORT_READY) {
+		struct past_item *before = item(past, *last - 1);
+
+		if (before->state == REPORT_BLOCKED && before->end == slice->begin)
+			before->waker = slice->waker;
+	}
+	*item(past, past->count) = kept;
+	*last = ++past->count;
+	if (ran)
+		*ran = past->count;
+	return 0;
+}
+
+static bool is_kept(const struct past *past, uint64_t last)
+{
+	return last && past->count - (last - 1) <= past->most;
+}
+
+/* The number of the one so far back, and 1; 0: there is none. */
+static uint64_t step_back(uint64_t last, uint32_t back)
+{
+	return back && back < last ? last - back : 0;
+}
+
+const struct past_item *past_find(struct past *past, uint32_t thread, uint64_t time)
+{
+	uint64_t *last = thread < past->thread_count ? &past->threads[thread] : NULL;
+
+	while (last && is_kept(past, *last) && item(past, *last - 1)->begin >= time)
+		*last = step_back(*last, item(past, *last - 1)->back);
+	return last && is_kept(past, *last) ? item(past, *last - 1) : NULL;
+}
+
+const struct past_item *past_find_run(struct past *past, uint32_t cpu, uint64_t time)
+{
+	uint64_t *last = cpu < past->cpu_count ? &past->cpus[cpu] : NULL;
+
+	while (last && is_kept(past, *last) && item(past, *last - 1)->begin >= time)
+		*last = step_back(*last, item(past, *last - 1)->ran);
+	return last && is_kept(past, *last) ? item(past, *last - 1) : NULL;
+}
+
+const struct past_item *past_run_before(const struct past *past, const struct past_item *run)
+{
+	uint64_t newest = past->count - 1, place = (uint64_t)(run - past->items);
+	uint64_t age = (newest % past->most + past->most - place) % past->most;
+	uint64_t before = step_back(newest - age + 1, run->ran);
+
+	return is_kept(past, before) ? item(past, before - 1) : NULL;
+}
+
+uint32_t past_ran(struct past *past, uint32_t cpu, uint64_t begin, uint64_t end)
+{
+	const struct past_item *run = past_find_run(past, cpu, end);
+	uint32_t thread = REPORT_NONE;
+	uint64_t longest = 0;
+
+	for (; run && run->end > begin; run = past_run_before(past, run)) {
+		uint64_t from = run->begin > begin ? run->begin : begin, to = run->end < end ? run->end : end;
+
+		if (to > from && to - from > longest) {
+			longest = to - from;
+			thread = run->thread;
+		}
+	}
+	return thread;
+}
+
+void past_fini(struct past *past)
+{
+	alloc_free(past->items);
+	alloc_free(past->threads);
+	alloc_free(past->cpus);
+}
