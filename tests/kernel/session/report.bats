@@ -157,9 +157,7 @@ setup()
 		os.read(second[0], 1)
 		spin(0.06)
 	END
-	timeout 60 $ASTERISM record -q --for-report -o trace -- python3 chain.py
-	$ASTERISM report --only path -f json trace >path.json
-	python3 - <<-'END'
+	cat >judge.py <<-'END'
 		import json
 		tables = json.load(open("path.json"))["reports"]["path"]["tables"]
 		rows = tables["path"]
@@ -182,6 +180,14 @@ setup()
 		least = [0.1, 0.15, 0.05, 0.08, 0.06]
 		assert all(piece[2] >= 0.95e9 * ns for piece, ns in zip(chain[-5:], least)), chain
 	END
+	# That asterism leaves a processor is not recorded: on a busy machine who comes then may be unknown for a while.
+	for attempt in 1 2 3; do
+		rm -rf trace
+		timeout 60 $ASTERISM record -q --for-report -o trace -- python3 chain.py
+		$ASTERISM report --only path -f json trace >path.json
+		python3 judge.py && break
+		[ $attempt != 3 ]
+	done
 	$ASTERISM report --only path -o path.svg trace
 	python3 - <<-'END'
 		import xml.dom.minidom
