@@ -124,7 +124,7 @@ static void compare_runs(const struct profile *sampled, const struct profile *si
 		const char *value = profile_get_text(sampled, sampled->infos[i].value);
 
 		if (strcmp(key, "cmd") != 0 && strcmp(key, "environment") != 0 && strcmp(key, "input") != 0 &&
-		    strncmp(key, "build-id", 8) != 0)
+		    strncmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) != 0)
 			continue;
 		other = profile_get_info(simulated, key);
 		if (!other || strcmp(other, value) == 0)

@@ -15,8 +15,9 @@ struct diag_source;
 /* What is done with the operands after the operation's name. */
 typedef int profile_operation(const struct cli_arguments *arguments, const char **operands);
 
-profile_operation profile_complete_run, profile_report_run, profile_callers_run, profile_diff_run, profile_check_run,
-	profile_export_run, profile_import_run, profile_record_run, profile_run_run, profile_simulate_run;
+profile_operation profile_annotate_run, profile_complete_run, profile_report_run, profile_callers_run, profile_diff_run,
+	profile_check_run, profile_export_run, profile_import_run, profile_record_run, profile_run_run,
+	profile_simulate_run;
 
 /* Reads a profile. STATUS_LOST: it is not whole, and *profile is there. */
 int profile_load(const char *file, struct profile **profile);
@@ -64,6 +65,12 @@ unsigned profile_warn(const struct profile *profile);
 
 /* "54.79 % =", "25.48 % +-3.70": of total, and how it is known. */
 void profile_put_share(FILE *stream, double value, double total, enum profile_origin origin, double deviation);
+
+/* What is known of the profile as a whole. */
+void profile_put_head(FILE *stream, const struct profile *profile, unsigned event);
+
+/* The costliest function of that name; HASH_NONE after a message. */
+uint32_t profile_find_function(const struct profile *profile, const char *name);
 
 /* {"name","object","self","inclusive",...} of one event. */
 json_t *profile_function_json(const struct profile *profile, uint32_t function, unsigned event);

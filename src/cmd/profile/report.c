@@ -134,7 +134,7 @@ static void put_between(FILE *stream, const struct profile *profile)
 	fputc('\n', stream);
 }
 
-static void put_head(FILE *stream, const struct profile *profile, unsigned event)
+void profile_put_head(FILE *stream, const struct profile *profile, unsigned event)
 {
 	const char *method = profile_get_info(profile, "method"), *by = profile_get_info(profile, "shared-by");
 	double distance = profile_info_number(profile, "distance");
@@ -275,7 +275,7 @@ int profile_report(const struct cli_arguments *arguments, const struct profile *
 	if (profile_wants_json(arguments)) {
 		put_json(profile, (unsigned)event, rows, count);
 	} else {
-		put_head(stdout, profile, (unsigned)event);
+		profile_put_head(stdout, profile, (unsigned)event);
 		put_rows(stdout, profile, (unsigned)event, rows, shown);
 		if (shown < count)
 			printf("%zu more functions: -v shows them\n", count - shown);
@@ -297,7 +297,7 @@ int profile_report_run(const struct cli_arguments *arguments, const char **opera
 	return failed ? failed : status;
 }
 
-static uint32_t find_function(const struct profile *profile, const char *name)
+uint32_t profile_find_function(const struct profile *profile, const char *name)
 {
 	const char *names[NAMES_MAX], *nearest;
 	uint32_t best = HASH_NONE, function;
@@ -368,7 +368,7 @@ static json_t *edges_json(const struct profile *profile, const struct row *rows,
 static int show_callers(const struct cli_arguments *arguments, const struct profile *profile, const char *name)
 {
 	int event = profile_chosen_event(arguments, profile);
-	uint32_t function = event < 0 ? HASH_NONE : find_function(profile, name);
+	uint32_t function = event < 0 ? HASH_NONE : profile_find_function(profile, name);
 	size_t to_count = 0, from_count = 0;
 	struct row *to, *from;
 	double total;

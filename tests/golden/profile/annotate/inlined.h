@@ -1,0 +1,4 @@
+static inline void twice(int i)
+{
+	sum += 2 * i; // [2Jevil
+}
