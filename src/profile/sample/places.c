@@ -268,6 +268,16 @@ static int read_symbols(const struct places *places, struct object *object, uint
 	return result;
 }
 
+/* Debugging information is looked for later, beside path, and the process may have ended by then. */
+static void name_for_good(const char *name, int fd, char *path)
+{
+	struct stat about, named;
+
+	if (fd >= 0 && fstat(fd, &about) == 0 && stat(name, &named) == 0 && about.st_dev == named.st_dev &&
+	    about.st_ino == named.st_ino)
+		snprintf(path, PATH_MAX, "%s", name);
+}
+
 /*
  * A stripped library may have its symbols elsewhere. Valgrind looks there, too, and it chooses other variants of
  * functions than the processor: only by their names are those of both runs the same.
@@ -281,6 +291,7 @@ static const char *ask_debug_info(const struct places *places, struct object *ob
 		int fd = open_object(places, object, pid, path);
 
 		object->was_asked = true;
+		name_for_good(profile_get_text(places->profile, object->name), fd, path);
 		object->debug = fd < 0 ? NULL : debug_info_open(fd, path);
 		if (fd >= 0)
 			close(fd);
