@@ -391,8 +391,15 @@ static int note_build_ids(struct work *work)
 
 static int note_run(struct work *work)
 {
-	static const char *const kept[] = { "cmd",          "period",          "host",           "between", "matches",
-					    "matches-lost", "matches-seconds", "samples-outside" };
+	static const char *const kept[] = { "cmd",
+					    "period",
+					    "host",
+					    "between",
+					    "matches",
+					    "matches-lost",
+					    "matches-seconds",
+					    "samples-outside",
+					    "samples-per-second" };
 	int result = profile_set_info(work->result, "method", method_names[work->completion->by]);
 
 	for (size_t i = 0; !result && i < sizeof kept / sizeof *kept; i++) {

@@ -32,8 +32,7 @@ struct shown_call {
 
 struct annotation {
 	struct profile *profile;
-	unsigned event;
-	double total;
+	struct profile_unit unit;
 	uint32_t *functions; /* that are shown, in order */
 	size_t function_count;
 	bool *is_wanted;    /* of functions */
@@ -102,7 +101,7 @@ static int make_lines(struct annotation *annotation)
 			annotation->lines[annotation->line_count++].spot = order[i];
 		annotation->line_of[order[i]] = (uint32_t)annotation->line_count - 1;
 		annotation->lines[annotation->line_count - 1].self +=
-			profile_spot_self(profile, order[i])[annotation->event];
+			profile_spot_self(profile, order[i])[annotation->unit.event];
 	}
 	alloc_free(order);
 	return 0;
@@ -150,7 +149,7 @@ static int make_calls(struct annotation *annotation)
 
 		if (line != HASH_NONE)
 			annotation->calls[annotation->call_count++] =
-				(struct shown_call){ i, line, profile_call_cost(profile, i)[annotation->event] };
+				(struct shown_call){ i, line, profile_call_cost(profile, i)[annotation->unit.event] };
 	}
 	qsort_r(annotation->calls, annotation->call_count, sizeof *annotation->calls, compare_calls,
 		annotation->profile);
@@ -166,7 +165,6 @@ static int make_calls(struct annotation *annotation)
 static int annotation_init(struct annotation *annotation)
 {
 	annotation->sources = sources_new();
-	annotation->total = profile_total(annotation->profile, annotation->event);
 	if (!annotation->sources || annotate_locate(annotation->profile, annotation->is_wanted) ||
 	    make_lines(annotation) || index_lines(annotation) || make_calls(annotation)) {
 		cli_error("out of memory");
@@ -193,7 +191,7 @@ static void put_call(const struct annotation *annotation, const struct shown_cal
 	const struct profile_edge *edge = &profile->edges[call->edge];
 
 	fputs("    ", stdout);
-	profile_put_share(stdout, shown->cost, annotation->total, edge->origin, NAN);
+	profile_put_share(stdout, shown->cost, &annotation->unit, edge->origin, NAN);
 	printf(" %12.0f calls to ", call->calls);
 	profile_put_name(stdout, profile, edge->callee);
 }
@@ -227,7 +225,7 @@ static void put_line(const struct annotation *annotation, const struct line *lin
 	char label[LABEL_BYTES];
 	int length;
 
-	profile_put_share(stdout, line->self, annotation->total, PROFILE_MEASURED, NAN);
+	profile_put_share(stdout, line->self, &annotation->unit, PROFILE_MEASURED, NAN);
 	put_label(annotation->profile, spot, label);
 	fputs("  ", stdout);
 	length = text_write(stdout, label, TEXT_WORDS);
@@ -243,7 +241,7 @@ static void put_line(const struct annotation *annotation, const struct line *lin
 /* What no line has of a function's self cost. Sums of parts are not exact. */
 static double rest_of(const struct annotation *annotation, uint32_t function)
 {
-	double self = profile_self(annotation->profile, function)[annotation->event], rest = self;
+	double self = profile_self(annotation->profile, function)[annotation->unit.event], rest = self;
 
 	for (size_t i = annotation->first_line[function]; i < annotation->first_line[function + 1]; i++)
 		rest -= annotation->lines[i].self;
@@ -261,7 +259,7 @@ static void put_function(const struct annotation *annotation, uint32_t function)
 	double rest = rest_of(annotation, function);
 
 	fputc('\n', stdout);
-	profile_put_share(stdout, profile_self(profile, function)[annotation->event], annotation->total,
+	profile_put_share(stdout, profile_self(profile, function)[annotation->unit.event], &annotation->unit,
 			  PROFILE_MEASURED, NAN);
 	fputs("  self cost of ", stdout);
 	profile_put_name(stdout, profile, function);
@@ -270,7 +268,7 @@ static void put_function(const struct annotation *annotation, uint32_t function)
 			put_line(annotation, &annotation->lines[i]);
 	}
 	if (rest > 0) {
-		profile_put_share(stdout, rest, annotation->total, PROFILE_MEASURED, NAN);
+		profile_put_share(stdout, rest, &annotation->unit, PROFILE_MEASURED, NAN);
 		fputs("  in lines that are not known\n", stdout);
 	}
 }
@@ -287,10 +285,11 @@ static json_t *calls_json(const struct annotation *annotation, const struct line
 		uint32_t object = profile->functions[edge->callee].object;
 
 		json_array_append_new(calls,
-				      json_pack("{s:o,s:o,s:f,s:f,s:s}", "function",
+				      json_pack("{s:o,s:o,s:f,s:o,s:s}", "function",
 						json_text(profile_name(profile, edge->callee)), "object",
 						json_text(profile_get_text(profile, object)), "calls", call->calls,
-						"cost", shown->cost, "origin", profile_origin_word(edge->origin)));
+						"cost", profile_cost_json(shown->cost, &annotation->unit), "origin",
+						profile_origin_word(edge->origin)));
 	}
 	return calls;
 }
@@ -300,7 +299,7 @@ static json_t *line_json(const struct annotation *annotation, const struct line 
 	const struct profile *profile = annotation->profile;
 	const struct profile_spot *spot = &profile->spots[line->spot];
 	const char *source = text_of(annotation, spot);
-	json_t *row = json_pack("{s:f}", "self", line->self);
+	json_t *row = json_pack("{s:o}", "self", profile_cost_json(line->self, &annotation->unit));
 	char address[32];
 
 	if (spot->line) {
@@ -320,7 +319,7 @@ static json_t *line_json(const struct annotation *annotation, const struct line 
 
 static json_t *function_json(const struct annotation *annotation, uint32_t function)
 {
-	json_t *row = profile_function_json(annotation->profile, function, annotation->event), *lines = json_array();
+	json_t *row = profile_function_json(annotation->profile, function, &annotation->unit), *lines = json_array();
 	double rest = rest_of(annotation, function);
 
 	for (size_t i = annotation->first_line[function]; i < annotation->first_line[function + 1]; i++) {
@@ -328,29 +327,27 @@ static json_t *function_json(const struct annotation *annotation, uint32_t funct
 			json_array_append_new(lines, line_json(annotation, &annotation->lines[i]));
 	}
 	if (rest > 0)
-		json_array_append_new(lines, json_pack("{s:f}", "self", rest));
+		json_array_append_new(lines, json_pack("{s:o}", "self", profile_cost_json(rest, &annotation->unit)));
 	json_object_set_new(row, "lines", lines);
 	return row;
 }
 
 static void put_json(const struct annotation *annotation)
 {
-	const struct profile *profile = annotation->profile;
-	json_t *functions = json_array();
+	json_t *functions = json_array(), *head = profile_head_json(annotation->profile, &annotation->unit);
 
 	for (size_t i = 0; i < annotation->function_count; i++)
 		json_array_append_new(functions, function_json(annotation, annotation->functions[i]));
-	json_text_put(json_pack("{s:o,s:f,s:f,s:o}", "event",
-				json_text(profile_get_text(profile, profile->events[annotation->event])), "total",
-				annotation->total, "samples", profile->samples, "functions", functions));
+	json_object_set_new(head, "functions", functions);
+	json_text_put(head);
 }
 
 static int compare_self(const void *a, const void *b, void *context)
 {
 	const struct annotation *annotation = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	double left_self = profile_self(annotation->profile, left)[annotation->event];
-	double right_self = profile_self(annotation->profile, right)[annotation->event];
+	double left_self = profile_self(annotation->profile, left)[annotation->unit.event];
+	double right_self = profile_self(annotation->profile, right)[annotation->unit.event];
 
 	if (left_self != right_self)
 		return left_self < right_self ? 1 : -1;
@@ -367,7 +364,7 @@ static size_t choose(struct annotation *annotation, const char *name, size_t mos
 	for (size_t step = 0; name && (function = profile_find_name(profile, name, &step)) != HASH_NONE;)
 		annotation->functions[count++] = function;
 	for (uint32_t i = 0; !name && i < profile->function_count; i++) {
-		if (profile_self(profile, i)[annotation->event] > 0)
+		if (profile_self(profile, i)[annotation->unit.event] > 0)
 			annotation->functions[count++] = i;
 	}
 	qsort_r(annotation->functions, count, sizeof *annotation->functions, compare_self, annotation);
@@ -396,7 +393,7 @@ static int show(const struct cli_arguments *arguments, struct annotation *annota
 	if (profile_wants_json(arguments)) {
 		put_json(annotation);
 	} else {
-		profile_put_head(stdout, annotation->profile, annotation->event);
+		profile_put_head(stdout, annotation->profile, annotation->unit.event);
 		for (size_t i = 0; i < annotation->function_count; i++)
 			put_function(annotation, annotation->functions[i]);
 		if (count > annotation->function_count)
@@ -410,14 +407,12 @@ int profile_annotate_run(const struct cli_arguments *arguments, const char **ope
 {
 	const char *name = arguments->operand_count > 2 ? operands[1] : NULL;
 	struct annotation annotation = { 0 };
-	int status = profile_load(operands[0], &annotation.profile), failed = STATUS_USAGE, event;
+	int status = profile_load(operands[0], &annotation.profile), failed = STATUS_USAGE;
 
-	if (annotation.profile && (!status || status == STATUS_LOST)) {
-		event = profile_chosen_event(arguments, annotation.profile);
-		annotation.event = (unsigned)event;
-		if (event >= 0 && (!name || profile_find_function(annotation.profile, name) != HASH_NONE))
-			failed = show(arguments, &annotation, name);
-	}
+	if (annotation.profile && (!status || status == STATUS_LOST) &&
+	    !profile_chosen_unit(arguments, annotation.profile, &annotation.unit) &&
+	    (!name || profile_find_function(annotation.profile, name) != HASH_NONE))
+		failed = show(arguments, &annotation, name);
 	annotation_fini(&annotation);
 	profile_free(annotation.profile);
 	return failed ? failed : status;

@@ -24,7 +24,7 @@ enum {
 	OPERATIONS,
 	WORD_BYTES = 24,
 	OPERANDS_MAX = 3,
-	OPTIONS_MAX = 15
+	OPTIONS_MAX = 16
 };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
@@ -62,9 +62,9 @@ static const struct {
 } operations[OPERATIONS] = {
 	[RUN] = { profile_run_run,
 		  0,
-		  { OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST, OPTION_COUNT_EVENTS,
-		    OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER, OPTION_MODE, OPTION_OUTPUT, OPTION_TWICE,
-		    OPTION_VERBOSE },
+		  { OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST, OPTION_COST_UNIT,
+		    OPTION_COUNT_EVENTS, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER, OPTION_MODE,
+		    OPTION_OUTPUT, OPTION_TWICE, OPTION_VERBOSE },
 		  .launches = true },
 	[RECORD] = { profile_record_run,
 		     0,
@@ -76,9 +76,12 @@ static const struct {
 		       { OPTION_CACHE, OPTION_CONTEXTS, OPTION_MODE, OPTION_OUTPUT, OPTION_TWICE },
 		       .launches = true },
 	[COMPLETE] = { profile_complete_run, 2, { OPTION_BY, OPTION_COLLAPSE, OPTION_MODE, OPTION_OUTPUT } },
-	[REPORT] = { profile_report_run, 1, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
-	[ANNOTATE] = { profile_annotate_run, 1, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE }, .more = 1 },
-	[CALLERS] = { profile_callers_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS } },
+	[REPORT] = { profile_report_run, 1, { OPTION_COST, OPTION_COST_UNIT, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
+	[ANNOTATE] = { profile_annotate_run,
+		       1,
+		       { OPTION_COST, OPTION_COST_UNIT, OPTION_FORMAT_EVENTS, OPTION_VERBOSE },
+		       .more = 1 },
+	[CALLERS] = { profile_callers_run, 2, { OPTION_COST, OPTION_COST_UNIT, OPTION_FORMAT_EVENTS } },
 	[DIFF] = { profile_diff_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[CHECK] = { profile_check_run, 2, { OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[EXPORT] = { profile_export_run, 1, { OPTION_EXPORT, OPTION_MODE, OPTION_OUTPUT } },
@@ -148,6 +151,7 @@ static const struct cli_example examples[] = {
 	{ "asterism profile complete samples.csv callgrind.out.123 -o completed",
 	  "Shares sampled costs among callers as the simulation does." },
 	{ "asterism profile report completed", "Shows what functions cost with all that they call." },
+	{ "asterism profile report --unit seconds completed", "Shows the same in seconds." },
 	{ "asterism profile annotate completed malloc", "Shows which lines of malloc cost how much." },
 	{ "asterism profile callers malloc completed", "Shows who calls malloc, and what that costs." },
 	{ "asterism profile check stacks.folded callgrind.out.123",
@@ -179,8 +183,8 @@ const struct cli_command cmd_profile = {
 		"A file that is not whole is read as far as it goes, with status 3.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_BETWEEN, OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST,
-		     OPTION_COUNT_EVENTS, OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER,
-		     OPTION_MODE, OPTION_OUTPUT, OPTION_SET, OPTION_TWICE, OPTION_VERBOSE },
+		     OPTION_COST_UNIT, OPTION_COUNT_EVENTS, OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY,
+		     OPTION_JITTER, OPTION_MODE, OPTION_OUTPUT, OPTION_SET, OPTION_TWICE, OPTION_VERBOSE },
 	.examples = examples,
 	.launches = true,
 	.run = run,
