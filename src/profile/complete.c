@@ -304,6 +304,18 @@ static double missing_above(const struct work *work, const struct sharing *shari
 	return attached > 0 ? fmax(0, 1 - sharing->root / attached) : 0;
 }
 
+/* The largest cost of one circle, with all that it calls. Contexts need no circles. */
+static double largest_cycle(const struct work *work, const struct sharing *sharing)
+{
+	double largest = 0;
+
+	for (uint32_t i = 0; i < work->graph.component_count; i++) {
+		if (graph_size(&work->graph, i) > 1 && sharing->whole[i] > largest)
+			largest = sharing->whole[i];
+	}
+	return largest;
+}
+
 static int run_event(struct work *work, unsigned event)
 {
 	struct sharing sharing = { 0 };
@@ -321,6 +333,9 @@ static int run_event(struct work *work, unsigned event)
 		result = set_number(work, "root", sharing.root);
 		if (!result && work->completion->by == PROFILE_BY_CONTEXTS)
 			result = set_number(work, "too-short", missing_above(work, &sharing));
+		if (!result)
+			result = set_number(work, "largest-cycle",
+					    total > 0 ? largest_cycle(work, &sharing) / total : 0);
 		if (!result)
 			result = set_number(work, "by-calls", total > 0 ? sharing.by_calls_cost / total : 0);
 	}
@@ -422,22 +437,6 @@ static int note_run(struct work *work)
 	return result;
 }
 
-/* The largest part of the self cost that is in one component. */
-static double largest_cycle(const struct work *work)
-{
-	const struct graph *graph = &work->graph;
-	double largest = 0;
-
-	for (uint32_t i = 0; i < graph->component_count; i++) {
-		double sum = 0;
-
-		for (uint32_t j = graph->starts[i]; graph_size(graph, i) > 1 && j < graph->starts[i + 1]; j++)
-			sum += *profile_self(work->result, graph->members[j]);
-		largest = sum > largest ? sum : largest;
-	}
-	return largest;
-}
-
 static double unattached(const struct profile *result)
 {
 	double sum = 0;
@@ -497,8 +496,6 @@ static int note_result(struct work *work)
 		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
 	if (!result && pace(work) > 0)
 		result = set_number(work, "pace", pace(work));
-	if (!result)
-		result = set_number(work, "largest-cycle", total > 0 ? largest_cycle(work) / total : 0);
 	alloc_free(rest);
 	return result;
 }
