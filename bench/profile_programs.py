@@ -45,31 +45,43 @@ def unpack(folder, package):
     return glob.glob(os.path.join(folder, package.rstrip("5.4") + "-*"))[0]
 
 
-def build(bench):
-    """The folder with the programs bzip2, sqlite3 and lua, libraries of their own, and a text to compress."""
-    def make():
+def compiled(folder, name):
+    """Compiles one of the programs bzip2, sqlite3 and lua."""
+    out = ["-o", f"{folder}/{name}"]
+    if name == "bzip2":
+        files = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib", "bzip2")
+        call(["gcc", *FLAGS, "-D_FILE_OFFSET_BITS=64", *(file + ".c" for file in files), *out], name,
+             cwd=unpack(folder, "bzip2"))
+    elif name == "lua":
+        sources = [path for path in glob.glob(unpack(folder, "lua5.4") + "/src/*.c") if not path.endswith("luac.c")]
+        call(["gcc", *FLAGS, "-DLUA_USE_POSIX", *sources, *out, "-lm"], name)
+    else:
+        call(["gcc", *FLAGS, "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "sqlite3.c", "shell.c", *out, "-lm"],
+             name, cwd=os.path.join(folder, "sqlite"))
+
+
+def build(bench, *names):
+    """The folder with these programs, libraries of their own, and a text to compress, which is the source of sqlite3."""
+    def prepare():
         need_tool("gcc")
         need_tool("tclsh", "tcl")
         folder = os.path.join(bench.folder, "programs")
         os.makedirs(folder)
         fetch(folder)
-        bzip2, sqlite, lua = (unpack(folder, package) for package in PACKAGES)
-        names = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib", "bzip2")
-        call(["gcc", *FLAGS, "-D_FILE_OFFSET_BITS=64", *(name + ".c" for name in names), "-o", f"{folder}/bzip2"],
-             "bzip2", cwd=bzip2)
-        sources = [path for path in glob.glob(lua + "/src/*.c") if not path.endswith("luac.c")]
-        call(["gcc", *FLAGS, "-DLUA_USE_POSIX", *sources, "-o", f"{folder}/lua", "-lm"], "lua")
+        sqlite = os.path.join(folder, "sqlite")
+        os.rename(unpack(folder, "sqlite3"), sqlite)
         call(["./configure", "--disable-tcl", "--disable-readline"], "sqlite3", cwd=sqlite)
         call(["make", "sqlite3.c", "shell.c"], "sqlite3", cwd=sqlite)
-        call(["gcc", *FLAGS, "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "sqlite3.c", "shell.c",
-              "-o", f"{folder}/sqlite3", "-lm"], "sqlite3", cwd=sqlite)
         with open(os.path.join(folder, "text"), "wb") as out:
             for name in ("sqlite3.c", "shell.c"):
                 with open(os.path.join(sqlite, name), "rb") as file:
                     out.write(file.read())
         own_libraries(folder)
         return folder
-    return once(bench, "programs", make)
+    folder = once(bench, "programs", prepare)
+    for name in names:
+        once(bench, "program " + name, lambda name=name: compiled(folder, name))
+    return folder
 
 
 def own_libraries(folder):

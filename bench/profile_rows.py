@@ -67,7 +67,7 @@ def completed(bench, folder, samples, simulation, by):
 
 def estimates(bench, program):
     """What is true, and what each way makes of it: {way: {function: percent}}; notes about the stacks."""
-    folder = programs.build(bench)
+    folder = programs.build(bench, program)
     command, way = programs.commands(folder)[program]
     plain = simulate(bench, folder, program + ".simulation", command)
     contexts = simulate(bench, folder, program + ".contexts", command, "--contexts", "40")
@@ -136,7 +136,7 @@ def stock(bench, rounds):
 
 def other_work(bench, rounds):
     """What is said where 2 MB were simulated, and 40 MB sampled, of the same text."""
-    folder = programs.build(bench)
+    folder = programs.build(bench, "bzip2")
     small, large = ([f"{folder}/bzip2", "-9", "-c", programs.text_of(folder, size)] for size in (2, 40))
     plain = simulate(bench, folder, "small.simulation", small)
     found = {"pace, 2 MB simulated of 40": [], "pace, all simulated": []}
@@ -217,7 +217,8 @@ def completing(bench, rounds):
 
 def sampled_bytes(bench, rounds):
     """What a sample takes on disk."""
-    folder = programs.build(bench)
+    need_tool("perf", "linux-perf")
+    folder = programs.build(bench, "sqlite3")
     command, _ = programs.commands(folder)["sqlite3"]
     data, samples = os.path.join(bench.folder, "flat.data"), os.path.join(bench.folder, "flat.samples")
     found = {"asterism": [], "perf record": []}
@@ -236,13 +237,14 @@ def sampled_bytes(bench, rounds):
 
 def sampling_cost(bench, rounds):
     """CPU seconds of a command, sampled and not, with those of the sampler."""
-    folder = programs.build(bench)
-    command = [f"{folder}/bzip2", "-9", "-k", "-f", programs.text_of(folder, 40)]
+    need_tool("perf", "linux-perf")
+    folder = programs.build(bench, "bzip2")
+    command = [f"{folder}/bzip2", "-9", "-k", "-f", programs.text_of(folder, 20)]
     data, samples = os.path.join(bench.folder, "cost.data"), os.path.join(bench.folder, "cost.samples")
     ways = {"bare": [], "asterism": [bench.asterism, "profile", "record", "-F", "1000", "-e", "task-clock", "-o", samples, "--"],
             "perf record": ["perf", "record", "-q", "-F", "1000", "-e", "task-clock:u", "-o", data, "--"]}
     found = {name: [] for name in ways}
-    for turn in range(2 * rounds):
+    for turn in range(rounds):
         for name in list(ways)[turn % 3:] + list(ways)[:turn % 3]:
             if os.path.exists(samples):
                 os.unlink(samples)
@@ -259,6 +261,6 @@ ROWS += [
     Row("profile-completing", "completing a million calls of 100,000 functions", "CPU s", "reading alone", "1 at most without files",
         completing),
     Row("profile-bytes", "bytes of a sample on disk", "bytes", "perf record", "40 at most", sampled_bytes),
-    Row("profile-sampling", "bzip2 of 40 MB, sampled 1,000 times a second, with the sampler", "CPU s", "bare",
+    Row("profile-sampling", "bzip2 of 20 MB, sampled 1,000 times a second, with the sampler", "CPU s", "bare",
         "no more than perf record", sampling_cost),
 ]

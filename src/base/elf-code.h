@@ -76,4 +76,9 @@ struct elf_probe {
 int elf_code_each_probe(const struct elf_code *code, size_t bytes_max,
 			int (*one)(void *context, const struct elf_probe *probe), void *context);
 
+enum { ELF_BUILD_ID_BYTES = 129 }; /* digits and a NUL; linkers write 40 digits, others up to 128 */
+
+/* What the linker called this very build: its digits, lower case. False: the file does not say, or it is none. */
+bool elf_build_id(int fd, char digits[ELF_BUILD_ID_BYTES]);
+
 #endif

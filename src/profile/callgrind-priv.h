@@ -6,7 +6,7 @@
 
 #include "profile/read-priv.h"
 
-enum { INFOS_MAX = 256, POSITIONS_MAX = 2 };
+enum { INFOS_MAX = 1 << 13, POSITIONS_MAX = 2 };
 
 enum { KIND_OBJECT, KIND_FILE, KIND_FUNCTION, KINDS };
 
@@ -32,7 +32,8 @@ struct callgrind {
 	int line_position; /* which of them is the line, or -1 */
 	int address_position;
 	uint64_t last[POSITIONS_MAX];
-	struct place here, called;
+	struct place here, called, spot_place; /* spot_place: of the project's own lines */
+	double calls;                          /* of the last line 'calls=' */
 	bool has_called_object, has_called_file, has_callee, is_inlined;
 	struct named function, callee;
 	uint32_t edge;

@@ -109,7 +109,7 @@ static bool is_word(const struct reading *reading, size_t length, const char *wo
 static int keep_info(struct callgrind *callgrind, const char *key, size_t key_length)
 {
 	struct reading *reading = callgrind->reading;
-	char name[64], value[1024];
+	char name[PROFILE_KEY_BYTES], value[1024];
 	size_t length;
 
 	read_skip_blanks(reading);
@@ -134,7 +134,12 @@ static int read_description(struct callgrind *callgrind)
 
 	read_skip_blanks(reading);
 	key = reading->at;
-	colon = memchr(key, ':', (size_t)(reading->end - key));
+	/* Names of objects may have colons. */
+	if ((size_t)(reading->end - key) > strlen(PROFILE_BUILD_ID) &&
+	    memcmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) == 0)
+		colon = memrchr(key, ':', (size_t)(reading->end - key));
+	else
+		colon = memchr(key, ':', (size_t)(reading->end - key));
 	if (!colon)
 		return 0;
 	reading->at = colon + 1;
@@ -190,18 +195,17 @@ static int read_callee(struct callgrind *callgrind)
 
 static int read_calls(struct callgrind *callgrind)
 {
-	double calls;
 	int result;
 
 	if (!callgrind->has_callee)
 		return wrong(callgrind, "there are calls, but no 'cfn=' before says of what");
 	if (!callgrind->function.is_known)
 		return wrong(callgrind, "there are calls, but no 'fn=' before says by what");
-	result = read_cost(callgrind->reading, callgrind->is_own, &calls);
+	result = read_cost(callgrind->reading, callgrind->is_own, &callgrind->calls);
 	if (!result)
 		result = read_failed(callgrind->reading,
 				     profile_edge(callgrind->profile, callgrind->function.function,
-						  callgrind->callee.function, calls, &callgrind->edge));
+						  callgrind->callee.function, callgrind->calls, &callgrind->edge));
 	callgrind->awaited = AWAIT_CALL;
 	callgrind->has_called_object = callgrind->has_called_file = callgrind->has_callee = false;
 	return result;
@@ -253,6 +257,41 @@ static int read_values(struct callgrind *callgrind, double *row)
 	return 0;
 }
 
+/* "spot=LINE ADDRESS COSTS", "from=LINE ADDRESS CALLS COSTS": parts of the function's self cost and of the edge. */
+static int read_own_spot(struct callgrind *callgrind, bool is_call)
+{
+	struct reading *reading = callgrind->reading;
+	struct profile *profile = callgrind->profile;
+	struct profile_spot wanted = { .function = callgrind->function.function,
+				       .object = callgrind->spot_place.object,
+				       .file = callgrind->spot_place.file,
+				       .address = PROFILE_NO_ADDRESS };
+	double calls = 0;
+	uint64_t line;
+	uint32_t spot, call;
+	int result = read_whole(reading, &line);
+
+	if (result)
+		return result;
+	wanted.line = line > UINT32_MAX ? 0 : (uint32_t)line;
+	read_skip_blanks(reading);
+	if (reading->at < reading->end && *reading->at == '-')
+		reading->at++;
+	else
+		result = read_whole(reading, &wanted.address);
+	read_skip_blanks(reading);
+	if (!result && is_call)
+		result = read_cost(reading, true, &calls);
+	if (!result)
+		result = read_failed(reading, profile_spot(profile, &wanted, &spot));
+	if (!result && is_call)
+		result = read_failed(reading, profile_call(profile, callgrind->edge, spot, calls, &call));
+	if (result)
+		return result;
+	return read_costs(callgrind, is_call ? profile_call_cost(profile, call) : profile_spot_self(profile, spot),
+			  NULL);
+}
+
 /* What the project's own format has beside callgrind's. */
 static int read_own(struct callgrind *callgrind, size_t length)
 {
@@ -273,6 +312,9 @@ static int read_own(struct callgrind *callgrind, size_t length)
 	}
 	if (profile->is_completed && is_word(callgrind->reading, length, "deviation"))
 		return read_values(callgrind, profile_deviation(profile, callgrind->function.function));
+	if (is_word(callgrind->reading, length, "spot") ||
+	    (is_word(callgrind->reading, length, "from") && profile->edge_count))
+		return read_own_spot(callgrind, *callgrind->reading->line == 'f');
 	if (is_word(callgrind->reading, length, "flags")) {
 		result = read_whole(callgrind->reading, &flags);
 		function->flags = (unsigned)flags & (PROFILE_UNATTACHED | PROFILE_IN_CYCLE | PROFILE_BY_CALLS);
@@ -315,6 +357,10 @@ static int read_assignment(struct callgrind *callgrind, size_t length)
 		callgrind->has_called_file = true;
 		return read_place(callgrind, KIND_FILE, &callgrind->called.file);
 	}
+	if (callgrind->is_own && is_word(reading, length, "sob"))
+		return read_place(callgrind, KIND_OBJECT, &callgrind->spot_place.object);
+	if (callgrind->is_own && is_word(reading, length, "sfl"))
+		return read_place(callgrind, KIND_FILE, &callgrind->spot_place.file);
 	if (callgrind->is_own)
 		return read_own(callgrind, length);
 	reading->at = reading->line;
@@ -359,6 +405,40 @@ static void note_position(struct callgrind *callgrind)
 	}
 }
 
+/* What of a cost line is where: HASH_NONE where it has neither a line nor an address. */
+static int find_spot(struct callgrind *callgrind, uint32_t *spot)
+{
+	struct profile_spot wanted = { .function = callgrind->function.function, .address = PROFILE_NO_ADDRESS };
+
+	*spot = HASH_NONE;
+	if (callgrind->line_position >= 0)
+		wanted.line = (uint32_t)callgrind->last[callgrind->line_position];
+	if (wanted.line) {
+		wanted.file = callgrind->here.file;
+	} else if (callgrind->address_position >= 0) {
+		wanted.object = callgrind->here.object;
+		wanted.address = callgrind->last[callgrind->address_position];
+	}
+	/* Of a function the project's own format says it in lines of their own. */
+	if (callgrind->is_own || (!wanted.line && wanted.address == PROFILE_NO_ADDRESS))
+		return 0;
+	return read_failed(callgrind->reading, profile_spot(callgrind->profile, &wanted, spot));
+}
+
+static int read_call_cost(struct callgrind *callgrind, uint32_t spot)
+{
+	const char *costs = callgrind->reading->at;
+	uint32_t call;
+	int result = read_costs(callgrind, profile_cost(callgrind->profile, callgrind->edge), NULL);
+
+	if (result || spot == HASH_NONE)
+		return result;
+	result = read_failed(callgrind->reading,
+			     profile_call(callgrind->profile, callgrind->edge, spot, callgrind->calls, &call));
+	callgrind->reading->at = costs;
+	return result ? result : read_costs(callgrind, profile_call_cost(callgrind->profile, call), NULL);
+}
+
 static double *context_row(const struct callgrind *callgrind)
 {
 	return callgrind->profile->context_self + (size_t)callgrind->function.context * callgrind->profile->event_count;
@@ -369,6 +449,7 @@ static int read_cost_line(struct callgrind *callgrind)
 	struct reading *reading = callgrind->reading;
 	struct profile *profile = callgrind->profile;
 	enum awaited awaited = callgrind->awaited;
+	uint32_t spot;
 	int result = 0;
 
 	callgrind->awaited = AWAIT_COST;
@@ -383,11 +464,17 @@ static int read_cost_line(struct callgrind *callgrind)
 	if (!callgrind->function.is_known)
 		return wrong(callgrind, "there is a cost, but no 'fn=' before says of what");
 	note_position(callgrind);
+	result = find_spot(callgrind, &spot);
+	if (result)
+		return result;
 	if (awaited == AWAIT_CALL)
-		return read_costs(callgrind, profile_cost(profile, callgrind->edge), NULL);
+		return read_call_cost(callgrind, spot);
 	const char *costs = reading->at;
 
 	result = read_costs(callgrind, profile_self(profile, callgrind->function.function), callgrind->sums);
+	reading->at = costs;
+	if (!result && spot != HASH_NONE)
+		result = read_costs(callgrind, profile_spot_self(profile, spot), NULL);
 	if (result || callgrind->function.context == HASH_NONE)
 		return result;
 	reading->at = costs;

@@ -52,6 +52,17 @@ int profile_copy_function(const struct profile *from, uint32_t function, struct 
 	return 0;
 }
 
+int profile_copy_spot(const struct profile *from, uint32_t spot, struct profile *to, uint32_t function, uint32_t *copy)
+{
+	struct profile_spot wanted = from->spots[spot];
+	int result = copy_text(from, wanted.object, to, &wanted.object);
+
+	wanted.function = function;
+	if (!result)
+		result = copy_text(from, wanted.file, to, &wanted.file);
+	return result ? result : profile_spot(to, &wanted, copy);
+}
+
 static int add_cycle(const struct profile *from, const struct graph *graph, uint32_t component, struct profile *to,
 		     uint32_t *copy)
 {

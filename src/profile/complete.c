@@ -30,8 +30,9 @@ struct work {
 	const struct profile_completion *completion;
 	struct asterism_diag *diag;
 	struct graph graph;
-	uint32_t *to; /* of sampled functions */
-	double *self; /* of simulated functions, of one event */
+	uint32_t *to;     /* of sampled functions: simulated ones */
+	uint32_t *copies; /* of sampled functions: those of the result */
+	double *self;     /* of simulated functions, of one event */
 	double *weights, *weights_self;
 };
 
@@ -68,6 +69,23 @@ static int add_functions(struct work *work)
 		}
 		for (unsigned k = 0; !result && k < sampled->event_count; k++)
 			profile_self(work->result, copy)[k] += profile_self(sampled, i)[k];
+		work->copies[i] = copy;
+	}
+	return result;
+}
+
+/* Where in functions the samples were. */
+static int add_spots(struct work *work)
+{
+	const struct profile *sampled = work->sampled;
+	int result = 0;
+
+	for (uint32_t i = 0; !result && i < sampled->spot_count; i++) {
+		uint32_t copy;
+
+		result = profile_copy_spot(sampled, i, work->result, work->copies[sampled->spots[i].function], &copy);
+		for (unsigned k = 0; !result && k < sampled->event_count; k++)
+			profile_spot_self(work->result, copy)[k] += profile_spot_self(sampled, i)[k];
 	}
 	return result;
 }
@@ -286,6 +304,18 @@ static double missing_above(const struct work *work, const struct sharing *shari
 	return attached > 0 ? fmax(0, 1 - sharing->root / attached) : 0;
 }
 
+/* The largest cost of one circle, with all that it calls. Contexts need no circles. */
+static double largest_cycle(const struct work *work, const struct sharing *sharing)
+{
+	double largest = 0;
+
+	for (uint32_t i = 0; i < work->graph.component_count; i++) {
+		if (graph_size(&work->graph, i) > 1 && sharing->whole[i] > largest)
+			largest = sharing->whole[i];
+	}
+	return largest;
+}
+
 static int run_event(struct work *work, unsigned event)
 {
 	struct sharing sharing = { 0 };
@@ -304,9 +334,39 @@ static int run_event(struct work *work, unsigned event)
 		if (!result && work->completion->by == PROFILE_BY_CONTEXTS)
 			result = set_number(work, "too-short", missing_above(work, &sharing));
 		if (!result)
+			result = set_number(work, "largest-cycle",
+					    total > 0 ? largest_cycle(work, &sharing) / total : 0);
+		if (!result)
 			result = set_number(work, "by-calls", total > 0 ? sharing.by_calls_cost / total : 0);
 	}
 	share_fini(&sharing);
+	return result;
+}
+
+/* From where calls were made: what they cost together each spot gets the simulation's share of. */
+static int add_calls(struct work *work)
+{
+	const struct profile *simulated = work->simulated;
+	int result = 0;
+
+	for (uint32_t i = 0; !result && i < simulated->call_count; i++) {
+		const struct profile_call *call = &simulated->calls[i];
+		const struct profile_edge *edge = &simulated->edges[call->edge];
+		uint32_t spot, copy;
+
+		result = profile_copy_spot(simulated, call->spot, work->result, edge->caller, &spot);
+		if (!result)
+			result = profile_call(work->result, call->edge, spot, call->calls, &copy);
+		for (unsigned k = 0; !result && k < work->sampled->event_count; k++) {
+			unsigned event = simulated_event(work, k);
+			double whole = profile_cost(simulated, call->edge)[event];
+			double share = whole > 0         ? profile_call_cost(simulated, i)[event] / whole
+				       : edge->calls > 0 ? call->calls / edge->calls
+							 : 0;
+
+			profile_call_cost(work->result, copy)[k] += share * profile_cost(work->result, call->edge)[k];
+		}
+	}
 	return result;
 }
 
@@ -326,10 +386,35 @@ static int run_all(struct work *work)
 	return result ? result : compare_models(work);
 }
 
+/* Where both runs have one, that of what was sampled. */
+static int note_build_ids(struct work *work)
+{
+	const struct profile *from[] = { work->simulated, work->sampled };
+	int result = 0;
+
+	for (size_t k = 0; k < sizeof from / sizeof *from; k++) {
+		for (size_t i = 0; !result && i < from[k]->info_count; i++) {
+			const char *key = profile_get_text(from[k], from[k]->infos[i].key);
+
+			if (strncmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) == 0)
+				result = profile_set_info(work->result, key,
+							  profile_get_text(from[k], from[k]->infos[i].value));
+		}
+	}
+	return result;
+}
+
 static int note_run(struct work *work)
 {
-	static const char *const kept[] = { "cmd",          "period",          "host",           "between", "matches",
-					    "matches-lost", "matches-seconds", "samples-outside" };
+	static const char *const kept[] = { "cmd",
+					    "period",
+					    "host",
+					    "between",
+					    "matches",
+					    "matches-lost",
+					    "matches-seconds",
+					    "samples-outside",
+					    "samples-per-second" };
 	int result = profile_set_info(work->result, "method", method_names[work->completion->by]);
 
 	for (size_t i = 0; !result && i < sizeof kept / sizeof *kept; i++) {
@@ -341,6 +426,8 @@ static int note_run(struct work *work)
 			result = profile_set_info(work->result, kept[i], value);
 	}
 	if (!result)
+		result = note_build_ids(work);
+	if (!result)
 		result = set_number(work, "samples", work->sampled->samples);
 	if (!result)
 		result = profile_set_info(
@@ -348,22 +435,6 @@ static int note_run(struct work *work)
 			profile_get_text(work->simulated, work->simulated->events[simulated_event(work, 0)]));
 	work->result->samples = work->sampled->samples;
 	return result;
-}
-
-/* The largest part of the self cost that is in one component. */
-static double largest_cycle(const struct work *work)
-{
-	const struct graph *graph = &work->graph;
-	double largest = 0;
-
-	for (uint32_t i = 0; i < graph->component_count; i++) {
-		double sum = 0;
-
-		for (uint32_t j = graph->starts[i]; graph_size(graph, i) > 1 && j < graph->starts[i + 1]; j++)
-			sum += *profile_self(work->result, graph->members[j]);
-		largest = sum > largest ? sum : largest;
-	}
-	return largest;
 }
 
 static double unattached(const struct profile *result)
@@ -425,8 +496,6 @@ static int note_result(struct work *work)
 		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
 	if (!result && pace(work) > 0)
 		result = set_number(work, "pace", pace(work));
-	if (!result)
-		result = set_number(work, "largest-cycle", total > 0 ? largest_cycle(work) / total : 0);
 	alloc_free(rest);
 	return result;
 }
@@ -438,8 +507,9 @@ static int prepare(struct work *work)
 	int result;
 
 	work->to = alloc_zero(work->sampled->function_count + 1, sizeof *work->to);
+	work->copies = alloc_zero(work->sampled->function_count + 1, sizeof *work->copies);
 	work->result = profile_new();
-	if (!work->to || !work->result)
+	if (!work->to || !work->copies || !work->result)
 		return -ENOMEM;
 	result = profile_attach(work->sampled, simulated, work->to);
 	if (!result)
@@ -494,10 +564,15 @@ int profile_complete(const struct profile *sampled, const struct profile *simula
 	if (!result)
 		result = run_all(&work);
 	if (!result)
+		result = add_spots(&work);
+	if (!result)
+		result = add_calls(&work);
+	if (!result)
 		result = note_result(&work);
 	graph_fini(&work.graph);
 	profile_free(work.collapsed);
 	alloc_free(work.to);
+	alloc_free(work.copies);
 	alloc_free(work.self);
 	alloc_free(work.weights);
 	alloc_free(work.weights_self);

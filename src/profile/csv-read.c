@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_BYTES = 1 << 16, COLUMNS_MAX = PROFILE_EVENTS_MAX + 2, KEY_BYTES = 64, VALUE_BYTES = 1024 };
+enum { CELL_BYTES = 1 << 16, COLUMNS_MAX = PROFILE_EVENTS_MAX + 2, KEY_BYTES = PROFILE_KEY_BYTES, VALUE_BYTES = 1024 };
 
 enum column { COLUMN_FUNCTION = -1, COLUMN_OBJECT = -2 };
 

@@ -50,12 +50,18 @@ void profile_free(struct profile *profile)
 	hash_table_fini(&profile->by_name);
 	hash_table_fini(&profile->by_identity);
 	hash_table_fini(&profile->by_pair);
+	hash_table_fini(&profile->by_spot);
+	hash_table_fini(&profile->by_call);
 	alloc_free(profile->texts.texts);
 	alloc_free(profile->infos);
 	alloc_free(profile->functions);
 	alloc_free(profile->self);
 	alloc_free(profile->edges);
 	alloc_free(profile->costs);
+	alloc_free(profile->spots);
+	alloc_free(profile->spot_self);
+	alloc_free(profile->calls);
+	alloc_free(profile->call_costs);
 	alloc_free(profile->contexts);
 	alloc_free(profile->context_self);
 	alloc_free(profile->paths);
@@ -272,6 +278,65 @@ int profile_edge(struct profile *profile, uint32_t caller, uint32_t callee, doub
 		hash_table_add(&profile->by_pair, hash_pair(profile->seed, caller, callee), *edge);
 	}
 	profile->edges[*edge].calls += calls;
+	return 0;
+}
+
+static uint64_t hash_spot(const struct profile *profile, const struct profile_spot *spot)
+{
+	uint64_t hash = hash_pair(profile->seed, spot->function, spot->line);
+
+	hash = hash_pair(hash, spot->object, spot->file);
+	return hash_pair(hash, (uint32_t)(spot->address >> 32), (uint32_t)spot->address);
+}
+
+static bool is_spot(const struct profile_spot *a, const struct profile_spot *b)
+{
+	return a->function == b->function && a->object == b->object && a->file == b->file && a->line == b->line &&
+	       a->address == b->address;
+}
+
+int profile_spot(struct profile *profile, const struct profile_spot *wanted, uint32_t *spot)
+{
+	uint64_t hash = hash_spot(profile, wanted);
+	int result;
+
+	for (size_t step = 0; (*spot = hash_table_next(&profile->by_spot, hash, &step)) != HASH_NONE;) {
+		if (is_spot(&profile->spots[*spot], wanted))
+			return 0;
+	}
+	result = add_row(profile, &profile->spot_self, &profile->spot_self_capacity, profile->spot_count);
+	if (result)
+		return result;
+	if (alloc_grow(&profile->spots, &profile->spot_capacity, profile->spot_count, sizeof *profile->spots) ||
+	    hash_table_reserve(&profile->by_spot, NULL, profile->spot_count + 1))
+		return -ENOMEM;
+	*spot = (uint32_t)profile->spot_count++;
+	profile->spots[*spot] = *wanted;
+	hash_table_add(&profile->by_spot, hash, *spot);
+	return 0;
+}
+
+int profile_call(struct profile *profile, uint32_t edge, uint32_t spot, double calls, uint32_t *call)
+{
+	uint64_t hash = hash_pair(profile->seed, edge, spot);
+	int result;
+
+	for (size_t step = 0; (*call = hash_table_next(&profile->by_call, hash, &step)) != HASH_NONE;) {
+		if (profile->calls[*call].edge == edge && profile->calls[*call].spot == spot)
+			break;
+	}
+	if (*call == HASH_NONE) {
+		result = add_row(profile, &profile->call_costs, &profile->call_cost_capacity, profile->call_count);
+		if (result)
+			return result;
+		if (alloc_grow(&profile->calls, &profile->call_capacity, profile->call_count, sizeof *profile->calls) ||
+		    hash_table_reserve(&profile->by_call, NULL, profile->call_count + 1))
+			return -ENOMEM;
+		*call = (uint32_t)profile->call_count++;
+		profile->calls[*call] = (struct profile_call){ .edge = edge, .spot = spot };
+		hash_table_add(&profile->by_call, hash, *call);
+	}
+	profile->calls[*call].calls += calls;
 	return 0;
 }
 

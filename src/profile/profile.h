@@ -14,7 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROFILE_EVENTS_MAX = 32, PROFILE_NONE = -1 };
+enum { PROFILE_EVENTS_MAX = 32, PROFILE_NONE = -1, PROFILE_KEY_BYTES = 1024 };
+
+#define PROFILE_BUILD_ID "build-id " /* begins a key of infos, before the object */
+
+#define PROFILE_NO_ADDRESS UINT64_MAX
 
 /* Where a value is from. */
 enum profile_origin {
@@ -54,6 +58,19 @@ struct profile_context {
 	bool is_root;     /* nothing calls the last of them */
 };
 
+/* Where in the code a part of a function's self cost is: a line of a source or else an address of an object. */
+struct profile_spot {
+	uint32_t function;
+	uint32_t object, file, line; /* object: of the address; line 0: not known */
+	uint64_t address;            /* as the object's own headers have it; PROFILE_NO_ADDRESS: not known */
+};
+
+/* The part of an edge's calls that is made from one spot. */
+struct profile_call {
+	uint32_t edge, spot;
+	double calls;
+};
+
 /* What is said of the run: "cmd", "creator", "period". */
 struct profile_info {
 	uint32_t key, value;
@@ -79,6 +96,12 @@ struct profile {
 	struct profile_edge *edges;
 	double *costs; /* of edges, likewise */
 	size_t edge_count, edge_capacity, cost_capacity;
+	struct profile_spot *spots;
+	double *spot_self; /* what has no spot is in self alone */
+	size_t spot_count, spot_capacity, spot_self_capacity;
+	struct profile_call *calls;
+	double *call_costs;
+	size_t call_count, call_capacity, call_cost_capacity;
 	struct profile_context *contexts;
 	double *context_self;
 	uint32_t *paths;
@@ -89,7 +112,7 @@ struct profile {
 	size_t inclusive_capacity, deviation_capacity;
 	double samples; /* 0: not known */
 	double missing; /* share of the first event's cost that its own sums have and it has not */
-	struct hash_table by_name /* the first of each name */, by_identity, by_pair;
+	struct hash_table by_name /* the first of each name */, by_identity, by_pair, by_spot, by_call;
 };
 
 struct profile *profile_new(void);
@@ -103,6 +126,10 @@ int profile_function(struct profile *profile, uint32_t name, uint32_t object, ui
 /* Adds calls to the edge, which is made where there is none. */
 int profile_edge(struct profile *profile, uint32_t caller, uint32_t callee, double calls, uint32_t *edge);
 uint32_t profile_find_edge(const struct profile *profile, uint32_t caller, uint32_t callee); /* or HASH_NONE */
+/* The spot that is such a one, made where there is none. */
+int profile_spot(struct profile *profile, const struct profile_spot *wanted, uint32_t *spot);
+/* Adds calls of the edge to those that are made from the spot. */
+int profile_call(struct profile *profile, uint32_t edge, uint32_t spot, double calls, uint32_t *call);
 int profile_context(struct profile *profile, uint32_t function, uint32_t callers, uint32_t *context);
 /* Finds the functions that contexts name. Once, when all has been read. */
 int profile_resolve_contexts(struct profile *profile);
@@ -142,8 +169,27 @@ static inline double *profile_cost(const struct profile *profile, uint32_t edge)
 	return profile->costs + (size_t)edge * profile->event_count;
 }
 
+static inline double *profile_spot_self(const struct profile *profile, uint32_t spot)
+{
+	return profile->spot_self + (size_t)spot * profile->event_count;
+}
+
+static inline double *profile_call_cost(const struct profile *profile, uint32_t call)
+{
+	return profile->call_costs + (size_t)call * profile->event_count;
+}
+
 /* NULL where nothing is said of key. */
 const char *profile_get_info(const struct profile *profile, const char *key);
+
+/*
+ * What the run had of an object, by the build-id of its file: one thing more that is said of it, "build-id OBJECT".
+ * NULL: it is not known. Names that a line of a file has no room for, or that have controls in them, are left out.
+ */
+int profile_set_build_id(struct profile *profile, uint32_t object, const char *digits);
+const char *profile_get_build_id(const struct profile *profile, uint32_t object);
+/* Sets those of all objects that are files now. 0 or -ENOMEM. */
+int profile_read_build_ids(struct profile *profile);
 
 /* The sum of all self costs of an event. */
 double profile_total(const struct profile *profile, unsigned event);

@@ -20,6 +20,8 @@ struct writer {
 	FILE *stream;
 	const struct profile *profile;
 	struct graph graph;
+	uint32_t *spots, *calls; /* of functions, and of edges: the first of each, and the next of each after it */
+	uint32_t spot_object, spot_file;
 	bool is_own;
 	bool *is_named; /* texts as objects, as files, and then functions */
 	double scales[PROFILE_EVENTS_MAX];
@@ -70,6 +72,91 @@ static void put_values(const struct writer *writer, const double *row)
 	fputc('\n', writer->stream);
 }
 
+/* Rows by what they belong to: the first of each of owners, then the next of each row. NULL: no memory. */
+static uint32_t *chain(size_t owners, size_t rows)
+{
+	uint32_t *made = alloc_zero(owners + rows + 1, sizeof *made);
+
+	for (size_t i = 0; made && i < owners + rows; i++)
+		made[i] = HASH_NONE;
+	return made;
+}
+
+/* Rows come in their own order if the last is linked first. */
+static void link_row(uint32_t *chain, size_t owners, uint32_t owner, uint32_t row)
+{
+	chain[owners + row] = chain[owner];
+	chain[owner] = row;
+}
+
+static int chain_spots(struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+
+	writer->spots = chain(profile->function_count, profile->spot_count);
+	writer->calls = chain(profile->edge_count, profile->call_count);
+	if (!writer->spots || !writer->calls)
+		return -ENOMEM;
+	for (size_t i = profile->spot_count; i-- > 0;)
+		link_row(writer->spots, profile->function_count, profile->spots[i].function, (uint32_t)i);
+	for (size_t i = profile->call_count; i-- > 0;)
+		link_row(writer->calls, profile->edge_count, profile->calls[i].edge, (uint32_t)i);
+	return 0;
+}
+
+static void put_spot_place(struct writer *writer, const struct profile_spot *spot)
+{
+	if (spot->object != writer->spot_object)
+		put_name(writer, "sob", spot->object, spot->object);
+	if (spot->file != writer->spot_file)
+		put_name(writer, "sfl", spot->file, writer->profile->texts.count + spot->file);
+	writer->spot_object = spot->object;
+	writer->spot_file = spot->file;
+}
+
+static void put_spot(const struct writer *writer, const char *key, const struct profile_spot *spot)
+{
+	fprintf(writer->stream, "%s=%" PRIu32 " ", key, spot->line);
+	if (spot->address == PROFILE_NO_ADDRESS)
+		fputc('-', writer->stream);
+	else
+		fprintf(writer->stream, "0x%" PRIx64, spot->address);
+}
+
+/* Where a function's self cost is. */
+static void put_spots(struct writer *writer, uint32_t function)
+{
+	const struct profile *profile = writer->profile;
+
+	for (uint32_t i = writer->spots[function]; i != HASH_NONE; i = writer->spots[profile->function_count + i]) {
+		bool has_cost = false;
+
+		for (unsigned k = 0; k < profile->event_count; k++)
+			has_cost = has_cost || profile_spot_self(profile, i)[k] > 0;
+		if (!has_cost)
+			continue;
+		put_spot_place(writer, &profile->spots[i]);
+		put_spot(writer, "spot", &profile->spots[i]);
+		put_values(writer, profile_spot_self(profile, i));
+	}
+}
+
+/* Where an edge's calls are. */
+static void put_calls(struct writer *writer, uint32_t edge)
+{
+	const struct profile *profile = writer->profile;
+
+	for (uint32_t i = writer->calls[edge]; i != HASH_NONE; i = writer->calls[profile->edge_count + i]) {
+		const struct profile_spot *spot = &profile->spots[profile->calls[i].spot];
+
+		put_spot_place(writer, spot);
+		put_spot(writer, "from", spot);
+		fputc(' ', writer->stream);
+		put_real(writer->stream, profile->calls[i].calls);
+		put_values(writer, profile_call_cost(profile, i));
+	}
+}
+
 static char mark_of(enum profile_origin origin)
 {
 	return "=~+"[origin];
@@ -101,6 +188,8 @@ static void put_block(struct writer *writer, uint32_t number)
 	put_values(writer, profile_self(profile, number));
 	if (writer->is_own && profile->is_completed)
 		put_completed(writer, number);
+	if (writer->is_own)
+		put_spots(writer, number);
 	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++) {
 		const struct profile_edge *edge = &profile->edges[graph->edges[i]];
 
@@ -111,6 +200,8 @@ static void put_block(struct writer *writer, uint32_t number)
 		put_values(writer, profile_cost(profile, graph->edges[i]));
 		if (writer->is_own && profile->is_completed)
 			fprintf(writer->stream, "edge=%c\n", mark_of(edge->origin));
+		if (writer->is_own)
+			put_calls(writer, graph->edges[i]);
 	}
 }
 
@@ -182,6 +273,8 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	struct writer writer = { .stream = stream, .profile = profile, .is_own = is_own };
 	int result = graph_init(&writer.graph, profile);
 
+	if (!result && is_own)
+		result = chain_spots(&writer);
 	writer.is_named = alloc_zero(2 * profile->texts.count + profile->function_count + 1, sizeof *writer.is_named);
 	if (!writer.is_named)
 		result = -ENOMEM;
@@ -195,6 +288,8 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	}
 	graph_fini(&writer.graph);
 	alloc_free(writer.is_named);
+	alloc_free(writer.spots);
+	alloc_free(writer.calls);
 	return result;
 }
 

@@ -317,9 +317,12 @@ assert best["function"] == "busy" and best["self"] > 0.8 * report["total"], best
 	"$ASTERISM" profile import gmon.out called -o imported
 	"$ASTERISM" profile report -f json imported >report
 	"$ASTERISM" profile callers -f json leaf imported >callers
+	"$ASTERISM" profile report -f json --unit seconds imported >seconds
 	python3 - <<-'END'
 		import json
-		own = {row["function"]: row["self"] for row in json.load(open("report"))["functions"]}
+		report, seconds = json.load(open("report")), json.load(open("seconds"))
+		assert seconds["unit"] == "seconds" and abs(seconds["total"] * 100 - report["total"]) < 1e-3 * report["total"], seconds
+		own = {row["function"]: row["self"] for row in report["functions"]}
 		rows = [line.split() for line in open("flat") if line.split()[-1:] == ["leaf"]]
 		assert rows and abs(own["leaf"] - float(rows[0][2]) * 100) < 1.01, (rows, own)
 		callers = {row["function"]: row["calls"] for row in json.load(open("callers"))["callers"]}

@@ -19,6 +19,7 @@ static const char *const policy_choices[] = { "deadline", "fifo", "best-effort",
 static const char *const report_choices[] = { "text", "json", "csv", "html", "svg", "dot", NULL };
 static const char *const query_choices[] = { "text", "json", "csv", "sql", "events", "catalog", NULL };
 static const char *const times_choices[] = { "start", "wall", "clock", NULL };
+static const char *const unit_choices[] = { "percent", "seconds", "events", NULL };
 static const char *const when_choices[] = { "mono", "wall", "delta", NULL };
 static const char *const test_choices[] = { "text", "tap", "json", NULL };
 static const char *const input_choices[] = { "jsonl", NULL };
@@ -71,6 +72,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  "what is sampled, such as task-clock or page-faults (default: cycles where the processor "
 			  "counts them for us, else task-clock); of a profile, which costs are shown (default: its "
 			  "first)" },
+	[OPTION_COST_UNIT] = { "unit", 0, CLI_CHOICE, "UNIT", unit_choices,
+			       "how costs are shown: percent of all (default; in JSON events), seconds, or events as "
+			       "they "
+			       "were counted" },
 	[OPTION_COUNT_EVENTS] = { "count", 'c', CLI_NUMBER, "NUMBER", NULL,
 				  "a sample every so many events, or nanoseconds of a clock, instead of so often a "
 				  "second" },

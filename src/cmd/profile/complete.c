@@ -96,10 +96,15 @@ unsigned profile_warn(const struct profile *profile)
 		cli_hint("simulate the same work; 'report' marks these functions with #");
 	}
 	if (cycle > CYCLE_MUCH && strcmp(profile_get_info(profile, "method"), "contexts") != 0 && ++count) {
-		cli_warning("%.0f %% of the cost is in functions that call each other in a circle: who of them costs "
-			    "what is a guess",
-			    100 * cycle);
-		cli_hint("simulate with valgrind --tool=callgrind --separate-callers=30, and take --by contexts");
+		cli_warning(
+			"%.0f %% of the cost is in functions that call each other in a circle, and in what they call: "
+			"what each of them costs is a guess",
+			100 * cycle);
+		if (profile_get_info(profile, "model contexts"))
+			cli_hint("the simulation has contexts, which know it: complete it again, --by contexts");
+		else
+			cli_hint("use contexts: simulate with --contexts 30 (of valgrind: --separate-callers=30), and "
+				 "complete --by contexts");
 	}
 	if (cache > CACHE_MUCH && ++count) {
 		cli_warning("with what misses of the caches cost, costs are up to %.0f points away: they depend on the "
@@ -124,7 +129,7 @@ static void compare_runs(const struct profile *sampled, const struct profile *si
 		const char *value = profile_get_text(sampled, sampled->infos[i].value);
 
 		if (strcmp(key, "cmd") != 0 && strcmp(key, "environment") != 0 && strcmp(key, "input") != 0 &&
-		    strncmp(key, "build-id", 8) != 0)
+		    strncmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) != 0)
 			continue;
 		other = profile_get_info(simulated, key);
 		if (!other || strcmp(other, value) == 0)

@@ -97,6 +97,7 @@ static int complete_itself(struct profile **profile)
 {
 	const struct profile_completion completion = { .by = PROFILE_BY_QUOTIENT };
 	struct profile *completed;
+	const char *rate = profile_get_info(*profile, "samples-per-second");
 	bool has_costs = false;
 
 	for (size_t i = 0; i < (*profile)->edge_count * (*profile)->event_count; i++)
@@ -109,6 +110,10 @@ static int complete_itself(struct profile **profile)
 	for (size_t i = 0; has_costs && i < completed->edge_count; i++)
 		completed->edges[i].origin = PROFILE_MEASURED;
 	completed->info_count = 0;
+	if (rate && profile_set_info(completed, "samples-per-second", rate)) {
+		profile_free(completed);
+		return no_memory();
+	}
 	profile_free(*profile);
 	*profile = completed;
 	return STATUS_FINE;

@@ -15,8 +15,9 @@ struct diag_source;
 /* What is done with the operands after the operation's name. */
 typedef int profile_operation(const struct cli_arguments *arguments, const char **operands);
 
-profile_operation profile_complete_run, profile_report_run, profile_callers_run, profile_diff_run, profile_check_run,
-	profile_export_run, profile_import_run, profile_record_run, profile_run_run, profile_simulate_run;
+profile_operation profile_annotate_run, profile_complete_run, profile_report_run, profile_callers_run, profile_diff_run,
+	profile_check_run, profile_export_run, profile_import_run, profile_record_run, profile_run_run,
+	profile_simulate_run;
 
 /* Reads a profile. STATUS_LOST: it is not whole, and *profile is there. */
 int profile_load(const char *file, struct profile **profile);
@@ -62,14 +63,42 @@ bool profile_pace_is_odd(const struct profile *profile);
 /* Prints the warnings about a completed profile; returns how many. */
 unsigned profile_warn(const struct profile *profile);
 
-/* "54.79 % =", "25.48 % +-3.70": of total, and how it is known. */
-void profile_put_share(FILE *stream, double value, double total, enum profile_origin origin, double deviation);
+/* Of which event costs are shown, and in what. */
+struct profile_unit {
+	unsigned event;
+	enum { UNIT_PERCENT, UNIT_SECONDS, UNIT_EVENTS } kind;
+	double factor;  /* of costs */
+	bool is_chosen; /* by --unit */
+};
+
+/* What -e and --unit say. STATUS_USAGE after a message where there is no such event, or it has no costs in the unit. */
+int profile_chosen_unit(const struct cli_arguments *arguments, const struct profile *profile,
+			struct profile_unit *unit);
+
+/* "54.79 % =", "25.48 % +-3.70", "1.250000 s ~": a cost, and how it is known. PROFILE_MEASURED: deviation is none. */
+void profile_put_share(FILE *stream, double value, const struct profile_unit *unit, enum profile_origin origin,
+		       double deviation);
+
+/* How wide that is. */
+int profile_share_width(const struct profile_unit *unit);
+
+/* In JSON all costs are events unless --unit says otherwise. */
+json_t *profile_cost_json(double value, const struct profile_unit *unit);
+
+/* What is known of the profile as a whole. */
+void profile_put_head(FILE *stream, const struct profile *profile, unsigned event);
+
+/* The costliest function of that name; HASH_NONE after a message. */
+uint32_t profile_find_function(const struct profile *profile, const char *name);
 
 /* {"name","object","self","inclusive",...} of one event. */
-json_t *profile_function_json(const struct profile *profile, uint32_t function, unsigned event);
+json_t *profile_function_json(const struct profile *profile, uint32_t function, const struct profile_unit *unit);
 
 /* A name from outside, no wider than it is told. */
 void profile_put_name(FILE *stream, const struct profile *profile, uint32_t function);
+
+/* {"event","total","samples"} */
+json_t *profile_head_json(const struct profile *profile, const struct profile_unit *unit);
 
 const char *profile_origin_word(enum profile_origin origin);
 

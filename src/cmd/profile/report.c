@@ -28,19 +28,6 @@ const char *profile_origin_word(enum profile_origin origin)
 	return words[origin];
 }
 
-void profile_put_share(FILE *stream, double value, double total, enum profile_origin origin, double deviation)
-{
-	double percent = total > 0 ? 100 * value / total : 0;
-
-	fprintf(stream, "%7.2f %%", percent);
-	if (origin != PROFILE_ESTIMATED)
-		fprintf(stream, " %-7s", origin == PROFILE_MEASURED ? "=" : "~");
-	else if (isnan(deviation))
-		fprintf(stream, " %-7s", "+-?");
-	else
-		fprintf(stream, " +-%-5.2f", total > 0 ? 100 * deviation / total : 0);
-}
-
 void profile_put_name(FILE *stream, const struct profile *profile, uint32_t function)
 {
 	const char *object = profile_get_text(profile, profile->functions[function].object);
@@ -134,7 +121,7 @@ static void put_between(FILE *stream, const struct profile *profile)
 	fputc('\n', stream);
 }
 
-static void put_head(FILE *stream, const struct profile *profile, unsigned event)
+void profile_put_head(FILE *stream, const struct profile *profile, unsigned event)
 {
 	const char *method = profile_get_info(profile, "method"), *by = profile_get_info(profile, "shared-by");
 	double distance = profile_info_number(profile, "distance");
@@ -163,46 +150,55 @@ static void put_head(FILE *stream, const struct profile *profile, unsigned event
 	put_models(stream, profile);
 }
 
-static void put_rows(FILE *stream, const struct profile *profile, unsigned event, const struct row *rows, size_t count)
+/* What deviations are in. */
+static const char *const unit_words[] = { "points", "seconds", "events" };
+
+static void put_rows(FILE *stream, const struct profile *profile, const struct profile_unit *unit,
+		     const struct row *rows, size_t count)
 {
-	double total = profile_total(profile, event);
+	const int width = profile_share_width(unit);
+	const unsigned event = unit->event;
 	unsigned flags = 0;
 
-	fprintf(stream, "\n%s self              function\n", profile->is_completed ? "inclusive        " : "");
+	fprintf(stream, "\n%-*s %-*s function\n", profile->is_completed ? width : 0,
+		profile->is_completed ? "inclusive" : "", width, "self");
 	for (size_t i = 0; i < count; i++) {
 		uint32_t function = rows[i].number;
 
 		if (profile->is_completed)
-			profile_put_share(stream, profile_inclusive(profile, function)[event], total,
+			profile_put_share(stream, profile_inclusive(profile, function)[event], unit,
 					  profile->functions[function].origin,
 					  profile_deviation(profile, function)[event]);
 		fputs(profile->is_completed ? " " : "", stream);
-		profile_put_share(stream, profile_self(profile, function)[event], total, PROFILE_MEASURED, NAN);
+		profile_put_share(stream, profile_self(profile, function)[event], unit, PROFILE_MEASURED, NAN);
 		fputs("  ", stream);
 		profile_put_name(stream, profile, function);
 		flags |= profile->functions[function].flags;
 	}
 	fputs("\n= measured", stream);
 	if (profile->is_completed)
-		fputs(", ~ follows from it, +- estimated, with its sampling error in points", stream);
+		fprintf(stream, ", ~ follows from it, +- estimated, with its sampling error in %s",
+			unit_words[unit->kind]);
 	fprintf(stream, "%s%s%s\n", flags & PROFILE_UNATTACHED ? ", ! not simulated" : "",
 		flags & PROFILE_IN_CYCLE ? ", @ calls itself through others" : "",
 		flags & PROFILE_BY_CALLS ? ", # shared by numbers of calls" : "");
 }
 
-json_t *profile_function_json(const struct profile *profile, uint32_t function, unsigned event)
+json_t *profile_function_json(const struct profile *profile, uint32_t function, const struct profile_unit *unit)
 {
+	const unsigned event = unit->event;
 	const struct profile_function *about = &profile->functions[function];
-	json_t *row = json_pack("{s:o,s:o,s:f}", "function", json_text(profile_name(profile, function)), "object",
+	json_t *row = json_pack("{s:o,s:o,s:o}", "function", json_text(profile_name(profile, function)), "object",
 				json_text(profile_get_text(profile, about->object)), "self",
-				profile_self(profile, function)[event]);
+				profile_cost_json(profile_self(profile, function)[event], unit));
 
 	if (!profile->is_completed)
 		return row;
-	json_object_set_new(row, "inclusive", json_real(profile_inclusive(profile, function)[event]));
+	json_object_set_new(row, "inclusive", profile_cost_json(profile_inclusive(profile, function)[event], unit));
 	json_object_set_new(row, "origin", json_text(profile_origin_word(about->origin)));
 	if (!isnan(profile_deviation(profile, function)[event]))
-		json_object_set_new(row, "deviation", json_real(profile_deviation(profile, function)[event]));
+		json_object_set_new(row, "deviation",
+				    profile_cost_json(profile_deviation(profile, function)[event], unit));
 	json_object_set_new(row, "unattached", json_boolean(about->flags & PROFILE_UNATTACHED));
 	json_object_set_new(row, "in_cycle", json_boolean(about->flags & PROFILE_IN_CYCLE));
 	json_object_set_new(row, "shared_by_calls", json_boolean(about->flags & PROFILE_BY_CALLS));
@@ -228,18 +224,32 @@ static json_t *models_json(const struct profile *profile)
 	return models;
 }
 
-static void put_json(const struct profile *profile, unsigned event, const struct row *rows, size_t count)
+json_t *profile_head_json(const struct profile *profile, const struct profile_unit *unit)
 {
-	json_t *report =
-		json_pack("{s:o,s:f,s:f}", "event", json_text(profile_get_text(profile, profile->events[event])),
-			  "total", profile_total(profile, event), "samples", profile->samples);
+	static const char *const names[] = { "percent", "seconds", "events" };
+	json_t *head = json_pack(
+		"{s:o,s:o,s:f}", "event", json_text(profile_get_text(profile, profile->events[unit->event])), "total",
+		profile_cost_json(profile_total(profile, unit->event), unit), "samples", profile->samples);
+
+	if (unit->is_chosen)
+		json_object_set_new(head, "unit", json_text(names[unit->kind]));
+	return head;
+}
+
+static void put_json(const struct profile *profile, const struct profile_unit *unit, const struct row *rows,
+		     size_t count)
+{
+	json_t *report = profile_head_json(profile, unit);
 	json_t *functions = json_array();
 	double distance = profile_info_number(profile, "distance");
 
 	if (profile_get_info(profile, "method")) {
 		json_object_set_new(report, "method", json_text(profile_get_info(profile, "method")));
 		json_object_set_new(report, "unattached", json_real(profile_info_number(profile, "unattached")));
-		json_object_set_new(report, "root", json_real(profile_info_number(profile, "root")));
+		/* It is of the first event. */
+		if (!unit->is_chosen || !unit->event)
+			json_object_set_new(report, "root",
+					    profile_cost_json(profile_info_number(profile, "root"), unit));
 		json_object_set_new(report, "distance", json_real(distance));
 		json_object_set_new(report, "workload", json_text(verdict_of(profile)));
 		if (profile_info_number(profile, "pace") > 0)
@@ -255,28 +265,28 @@ static void put_json(const struct profile *profile, unsigned event, const struct
 					      profile_info_number(profile, "samples-outside"), "lost",
 					      profile_info_number(profile, "matches-lost")));
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(functions, profile_function_json(profile, rows[i].number, event));
+		json_array_append_new(functions, profile_function_json(profile, rows[i].number, unit));
 	json_object_set_new(report, "functions", functions);
 	json_text_put(report);
 }
 
 int profile_report(const struct cli_arguments *arguments, const struct profile *profile)
 {
-	int event = profile_chosen_event(arguments, profile);
+	struct profile_unit unit;
 	size_t count, shown;
 	struct row *rows;
 
-	if (event < 0)
+	if (profile_chosen_unit(arguments, profile, &unit))
 		return STATUS_USAGE;
-	rows = rank(profile, (unsigned)event, &count);
+	rows = rank(profile, unit.event, &count);
 	if (!rows)
 		return STATUS_USAGE;
 	shown = cli_has(arguments, OPTION_VERBOSE) || count < ROWS_SHOWN ? count : ROWS_SHOWN;
 	if (profile_wants_json(arguments)) {
-		put_json(profile, (unsigned)event, rows, count);
+		put_json(profile, &unit, rows, count);
 	} else {
-		put_head(stdout, profile, (unsigned)event);
-		put_rows(stdout, profile, (unsigned)event, rows, shown);
+		profile_put_head(stdout, profile, unit.event);
+		put_rows(stdout, profile, &unit, rows, shown);
 		if (shown < count)
 			printf("%zu more functions: -v shows them\n", count - shown);
 	}
@@ -297,7 +307,7 @@ int profile_report_run(const struct cli_arguments *arguments, const char **opera
 	return failed ? failed : status;
 }
 
-static uint32_t find_function(const struct profile *profile, const char *name)
+uint32_t profile_find_function(const struct profile *profile, const char *name)
 {
 	const char *names[NAMES_MAX], *nearest;
 	uint32_t best = HASH_NONE, function;
@@ -336,18 +346,20 @@ static struct row *rank_edges(const struct profile *profile, uint32_t function, 
 	return rows;
 }
 
-static void put_edges(const struct profile *profile, const struct row *rows, size_t count, bool is_callee, double total)
+static void put_edges(const struct profile *profile, const struct row *rows, size_t count, bool is_callee,
+		      const struct profile_unit *unit)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_edge *edge = &profile->edges[rows[i].number];
 
-		profile_put_share(stdout, rows[i].cost, total, edge->origin, NAN);
+		profile_put_share(stdout, rows[i].cost, unit, edge->origin, NAN);
 		printf(" %12.0f calls  %s ", edge->calls, is_callee ? "from" : "to  ");
 		profile_put_name(stdout, profile, is_callee ? edge->caller : edge->callee);
 	}
 }
 
-static json_t *edges_json(const struct profile *profile, const struct row *rows, size_t count, bool is_callee)
+static json_t *edges_json(const struct profile *profile, const struct row *rows, size_t count, bool is_callee,
+			  const struct profile_unit *unit)
 {
 	json_t *edges = json_array();
 
@@ -356,39 +368,38 @@ static json_t *edges_json(const struct profile *profile, const struct row *rows,
 		uint32_t other = is_callee ? edge->caller : edge->callee;
 
 		json_array_append_new(edges,
-				      json_pack("{s:o,s:o,s:f,s:f,s:s}", "function",
+				      json_pack("{s:o,s:o,s:f,s:o,s:s}", "function",
 						json_text(profile_name(profile, other)), "object",
 						json_text(profile_get_text(profile, profile->functions[other].object)),
-						"calls", edge->calls, "cost", rows[i].cost, "origin",
-						profile_origin_word(edge->origin)));
+						"calls", edge->calls, "cost", profile_cost_json(rows[i].cost, unit),
+						"origin", profile_origin_word(edge->origin)));
 	}
 	return edges;
 }
 
 static int show_callers(const struct cli_arguments *arguments, const struct profile *profile, const char *name)
 {
-	int event = profile_chosen_event(arguments, profile);
-	uint32_t function = event < 0 ? HASH_NONE : find_function(profile, name);
+	struct profile_unit unit;
+	int status = profile_chosen_unit(arguments, profile, &unit);
+	uint32_t function = status ? HASH_NONE : profile_find_function(profile, name);
 	size_t to_count = 0, from_count = 0;
 	struct row *to, *from;
-	double total;
 
 	if (function == HASH_NONE)
 		return STATUS_USAGE;
-	total = profile_total(profile, (unsigned)event);
-	to = rank_edges(profile, function, true, (unsigned)event, &to_count);
-	from = rank_edges(profile, function, false, (unsigned)event, &from_count);
+	to = rank_edges(profile, function, true, unit.event, &to_count);
+	from = rank_edges(profile, function, false, unit.event, &from_count);
 	if (profile_wants_json(arguments)) {
-		json_t *row = profile_function_json(profile, function, (unsigned)event);
+		json_t *row = profile_function_json(profile, function, &unit);
 
-		json_object_set_new(row, "callers", edges_json(profile, to, to_count, true));
-		json_object_set_new(row, "callees", edges_json(profile, from, from_count, false));
+		json_object_set_new(row, "callers", edges_json(profile, to, to_count, true, &unit));
+		json_object_set_new(row, "callees", edges_json(profile, from, from_count, false, &unit));
 		json_text_put(row);
 	} else {
-		put_edges(profile, to, to_count, true, total);
-		put_rows(stdout, profile, (unsigned)event, &(struct row){ 0, function }, 1);
+		put_edges(profile, to, to_count, true, &unit);
+		put_rows(stdout, profile, &unit, &(struct row){ 0, function }, 1);
 		fputc('\n', stdout);
-		put_edges(profile, from, from_count, false, total);
+		put_edges(profile, from, from_count, false, &unit);
 	}
 	alloc_free(to);
 	alloc_free(from);

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_RUN = 127, PATH_BYTES = 512, COPY_BYTES = 1 << 16, FIXED_ARGUMENTS = 12 };
+enum { NOT_RUN = 127, PATH_BYTES = 512, FIXED_ARGUMENTS = 12 };
 
 /* From this share of costs on two runs of the same command are not the same work. */
 #define APART_MUCH 0.001
@@ -243,13 +243,27 @@ static int simulate_again(const struct cli_arguments *arguments, const struct pr
 	return status;
 }
 
+/* Of which builds it is, callgrind does not say. They are what they were just now. */
+static int load(const char *file, struct profile **simulated)
+{
+	int status = profile_load(file, simulated);
+
+	if (*simulated && profile_read_build_ids(*simulated)) {
+		cli_error("out of memory");
+		profile_free(*simulated);
+		*simulated = NULL;
+		return STATUS_USAGE;
+	}
+	return status;
+}
+
 int profile_simulate(const struct cli_arguments *arguments, struct profile **simulated)
 {
 	struct place place;
 	int status = simulate(arguments, &place);
 
 	if (!status)
-		status = profile_load(place.file, simulated);
+		status = load(place.file, simulated);
 	remove_folder(&place);
 	if (*simulated && cli_has(arguments, OPTION_TWICE)) {
 		int again = simulate_again(arguments, *simulated);
@@ -259,22 +273,42 @@ int profile_simulate(const struct cli_arguments *arguments, struct profile **sim
 	return status;
 }
 
-static int copy_file(const char *file, FILE *stream)
+static void put_build_ids(const struct profile *simulated, FILE *stream)
 {
-	char bytes[COPY_BYTES];
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	ssize_t got = 0;
+	for (size_t i = 0; i < simulated->info_count; i++) {
+		const char *key = profile_get_text(simulated, simulated->infos[i].key);
 
-	if (fd < 0)
-		return -errno;
-	errno = 0;
-	while ((got = read(fd, bytes, sizeof bytes)) > 0 && fwrite(bytes, 1, (size_t)got, stream) == (size_t)got)
-		;
-	close(fd);
-	return got < 0 || ferror(stream) ? -(errno ? errno : EIO) : 0;
+		if (strncmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) == 0)
+			fprintf(stream, "desc: %s: %s\n", key, profile_get_text(simulated, simulated->infos[i].value));
+	}
 }
 
-/* What callgrind has written goes out as it is. */
+/* As it is, with build-ids behind the command. */
+static int copy_file(const char *file, const struct profile *simulated, FILE *stream)
+{
+	FILE *from = fopen(file, "re");
+	char *line = NULL;
+	size_t room = 0;
+	bool is_said = false;
+	ssize_t got;
+	int result;
+
+	if (!from)
+		return -errno;
+	errno = 0;
+	while ((got = getline(&line, &room, from)) > 0 && fwrite(line, 1, (size_t)got, stream) == (size_t)got) {
+		if (!is_said && strncmp(line, "cmd:", 4) == 0) {
+			put_build_ids(simulated, stream);
+			is_said = true;
+		}
+	}
+	result = !feof(from) || ferror(from) || ferror(stream) ? -(errno ? errno : EIO) : 0;
+	free(line);
+	fclose(from);
+	return result;
+}
+
+/* What callgrind has written goes out, and of which builds it is. */
 int profile_simulate_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct profile *simulated = NULL;
@@ -295,8 +329,8 @@ int profile_simulate_run(const struct cli_arguments *arguments, const char **ope
 		return STATUS_USAGE;
 	status = simulate(arguments, &place);
 	if (!status)
-		status = profile_load(place.file, &simulated);
-	written = profile_close(arguments, stream, simulated ? copy_file(place.file, stream) : 0);
+		status = load(place.file, &simulated);
+	written = profile_close(arguments, stream, simulated ? copy_file(place.file, simulated, stream) : 0);
 	remove_folder(&place);
 	if (simulated && !written && cli_has(arguments, OPTION_TWICE)) {
 		int again = simulate_again(arguments, simulated);

@@ -14,7 +14,7 @@ struct intervals;
 
 struct waiting_sample {
 	uint64_t time;
-	uint32_t tid, function;
+	uint32_t tid, spot; /* spot: of the profile */
 	double weight;
 };
 

@@ -44,7 +44,7 @@ struct object {
 
 /* A place in an object that was met before. */
 struct known {
-	uint32_t object, function;
+	uint32_t object, spot;
 	uint64_t offset;
 };
 
@@ -252,17 +252,30 @@ static int open_object(const struct places *places, const struct object *object,
 	return fd;
 }
 
-static void read_symbols(const struct places *places, struct object *object, uint32_t pid)
+static int read_symbols(const struct places *places, struct object *object, uint32_t pid)
 {
-	char path[PATH_MAX];
-	int fd = open_object(places, object, pid, path);
+	char path[PATH_MAX], digits[ELF_BUILD_ID_BYTES];
+	int fd = open_object(places, object, pid, path), result = 0;
 
 	object->was_read = true;
 	if (fd < 0)
-		return;
+		return 0;
 	if (symbols_read(fd, ELF_CODE, &object->symbols))
 		object->symbols = NULL;
+	if (elf_build_id(fd, digits))
+		result = profile_set_build_id(places->profile, object->name, digits);
 	close(fd);
+	return result;
+}
+
+/* Debugging information is looked for later, beside path, and the process may have ended by then. */
+static void name_for_good(const char *name, int fd, char *path)
+{
+	struct stat about, named;
+
+	if (fd >= 0 && fstat(fd, &about) == 0 && stat(name, &named) == 0 && about.st_dev == named.st_dev &&
+	    about.st_ino == named.st_ino)
+		snprintf(path, PATH_MAX, "%s", name);
 }
 
 /*
@@ -278,6 +291,7 @@ static const char *ask_debug_info(const struct places *places, struct object *ob
 		int fd = open_object(places, object, pid, path);
 
 		object->was_asked = true;
+		name_for_good(profile_get_text(places->profile, object->name), fd, path);
 		object->debug = fd < 0 ? NULL : debug_info_open(fd, path);
 		if (fd >= 0)
 			close(fd);
@@ -285,27 +299,30 @@ static const char *ask_debug_info(const struct places *places, struct object *ob
 	return object->debug && debug_info_find(object->debug, address, &place) ? place.function : NULL;
 }
 
-static int name_place(struct places *places, struct object *object, uint32_t pid, uint64_t offset, uint32_t *function)
+static int name_place(struct places *places, struct object *object, uint32_t pid, uint64_t offset, uint32_t *spot)
 {
-	uint64_t distance, address;
+	struct profile_spot wanted = { .object = object->name };
+	uint64_t distance;
 	const char *name = object->symbols ? symbols_find(object->symbols, offset, &distance) : NULL;
 	char number[32];
 	uint32_t text;
 	int result;
 
+	if (!object->symbols || !symbols_address(object->symbols, offset, &wanted.address))
+		wanted.address = offset;
 	if (!name) {
-		if (!object->symbols || !symbols_address(object->symbols, offset, &address))
-			address = offset;
-		snprintf(number, sizeof number, "0x%llx", (unsigned long long)address);
-		name = object->inode ? ask_debug_info(places, object, pid, address)
+		snprintf(number, sizeof number, "0x%llx", (unsigned long long)wanted.address);
+		name = object->inode ? ask_debug_info(places, object, pid, wanted.address)
 				     : profile_get_text(places->profile, object->name);
 		name = name ? name : number;
 	}
 	result = profile_text(places->profile, name, strlen(name), &text);
-	return result ? result : profile_function(places->profile, text, object->name, function);
+	if (!result)
+		result = profile_function(places->profile, text, object->name, &wanted.function);
+	return result ? result : profile_spot(places->profile, &wanted, spot);
 }
 
-static int find_place(struct places *places, uint32_t object, uint32_t pid, uint64_t offset, uint32_t *function)
+static int find_place(struct places *places, uint32_t object, uint32_t pid, uint64_t offset, uint32_t *spot)
 {
 	uint64_t hash = hash_number(hash_number(places->seed, object), offset);
 	uint32_t number;
@@ -315,36 +332,36 @@ static int find_place(struct places *places, uint32_t object, uint32_t pid, uint
 		const struct known *known = &places->known[number];
 
 		if (known->object == object && known->offset == offset) {
-			*function = known->function;
+			*spot = known->spot;
 			return 0;
 		}
 	}
-	result = name_place(places, &places->objects[object], pid, offset, function);
+	result = name_place(places, &places->objects[object], pid, offset, spot);
 	if (result)
 		return result;
 	if (alloc_grow(&places->known, &places->known_capacity, places->known_count, sizeof *places->known) ||
 	    hash_table_reserve(&places->by_place, NULL, places->known_count + 1))
 		return -ENOMEM;
 	hash_table_add(&places->by_place, hash, (uint32_t)places->known_count);
-	places->known[places->known_count++] = (struct known){ object, *function, offset };
+	places->known[places->known_count++] = (struct known){ object, *spot, offset };
 	return 0;
 }
 
-int places_find(struct places *places, uint32_t pid, uint64_t address, uint32_t *function)
+int places_find(struct places *places, uint32_t pid, uint64_t address, uint32_t *spot)
 {
 	const struct process *process = find_process(places, pid);
 
-	*function = HASH_NONE;
+	*spot = HASH_NONE;
 	for (size_t i = process ? process->count : 0; i-- > 0;) {
 		const struct mapped *item = &process->items[i];
 
 		if (address < item->start || address >= item->end || item->object == HASH_NONE)
 			continue;
 		struct object *object = &places->objects[item->object];
+		int result = object->inode && !object->was_read ? read_symbols(places, object, pid) : 0;
 
-		if (object->inode && !object->was_read)
-			read_symbols(places, object, pid);
-		return find_place(places, item->object, pid, address - item->start + item->offset, function);
+		return result ? result
+			      : find_place(places, item->object, pid, address - item->start + item->offset, spot);
 	}
 	return 0;
 }

@@ -26,8 +26,8 @@ struct sampling {
 	struct sample_outcome *outcome;
 	struct launch launch;
 	struct between *between; /* NULL: all samples count */
-	uint32_t unknown; /* what the function of an address without a file is called; HASH_NONE: there was none */
-	double weight;    /* of samples that count */
+	uint32_t unknown;        /* the spot of addresses without a file; HASH_NONE: there was none */
+	double weight;           /* of samples that count */
 	double all_weight;
 };
 
@@ -36,15 +36,19 @@ static int count(void *context, const struct waiting_sample *sample)
 {
 	struct sampling *sampling = context;
 
-	*profile_self(sampling->profile, sample->function) += sample->weight;
+	const struct profile *profile = sampling->profile;
+
+	*profile_self(profile, profile->spots[sample->spot].function) += sample->weight;
+	*profile_spot_self(profile, sample->spot) += sample->weight;
 	sampling->outcome->samples++;
-	sampling->outcome->elsewhere += sample->function == sampling->unknown;
+	sampling->outcome->elsewhere += sample->spot == sampling->unknown;
 	sampling->weight += sample->weight;
 	return 0;
 }
 
-static int find_unknown(struct sampling *sampling, uint32_t *function)
+static int find_unknown(struct sampling *sampling, uint32_t *spot)
 {
+	struct profile_spot wanted = { .address = PROFILE_NO_ADDRESS };
 	static const char name[] = "[unknown]";
 	uint32_t text;
 	int result = 0;
@@ -52,8 +56,10 @@ static int find_unknown(struct sampling *sampling, uint32_t *function)
 	if (sampling->unknown == HASH_NONE)
 		result = profile_text(sampling->profile, name, strlen(name), &text);
 	if (!result && sampling->unknown == HASH_NONE)
-		result = profile_function(sampling->profile, text, text, &sampling->unknown);
-	*function = sampling->unknown;
+		result = profile_function(sampling->profile, text, text, &wanted.function);
+	if (!result && sampling->unknown == HASH_NONE)
+		result = profile_spot(sampling->profile, &wanted, &sampling->unknown);
+	*spot = sampling->unknown;
 	return result;
 }
 
@@ -65,9 +71,9 @@ static int take(void *context, const struct sample_record *record)
 
 	if (record->kind != RECORD_SAMPLE)
 		return places_take(sampling->places, record);
-	result = places_find(sampling->places, record->pid, record->address, &sample.function);
-	if (!result && sample.function == HASH_NONE)
-		result = find_unknown(sampling, &sample.function);
+	result = places_find(sampling->places, record->pid, record->address, &sample.spot);
+	if (!result && sample.spot == HASH_NONE)
+		result = find_unknown(sampling, &sample.spot);
 	if (result)
 		return result;
 	sampling->all_weight += sample.weight;

@@ -209,6 +209,8 @@ bool debug_info_find(struct debug_info *info, uint64_t address, struct debug_pla
 	found->distance = distance;
 	line = dwfl_module_getsrc(info->module, at);
 	found->file = line ? dwfl_lineinfo(line, NULL, &found->line, NULL, NULL, NULL) : NULL;
+	found->path = found->file;
+	found->folder = line ? dwfl_line_comp_dir(line) : NULL;
 	if (found->file && strrchr(found->file, '/'))
 		found->file = strrchr(found->file, '/') + 1;
 	return found->function || found->file;

@@ -24,7 +24,9 @@ struct debug_info;
 struct debug_place {
 	const char *function; /* NULL: not known. As the linker has it; distance: how far in it */
 	uint64_t distance;
-	const char *file; /* NULL: not known. Without its folders */
+	const char *file;   /* NULL: not known. Without its folders */
+	const char *path;   /* of the file, as the compiler had it */
+	const char *folder; /* where the compiler was run, for paths that do not begin with /; NULL: not known */
 	int line;
 };
 

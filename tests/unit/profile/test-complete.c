@@ -130,7 +130,7 @@ static void test_circle(void **state)
 	assert_true(completed->functions[function_of(completed, "p")].flags & PROFILE_IN_CYCLE);
 	assert_false(completed->functions[function_of(completed, "leaf")].flags & PROFILE_IN_CYCLE);
 	assert_int_equal(completed->functions[function_of(completed, "p")].origin, PROFILE_ESTIMATED);
-	near(number_of(completed, "largest-cycle"), 20 / 41., 1e-12);
+	near(number_of(completed, "largest-cycle"), 40 / 41., 1e-12);
 	profile_free(completed);
 	completed = complete("m,1\np,10\nq,10\nleaf,20\n", circle, PROFILE_BY_QUOTIENT, true);
 	assert_int_equal(completed->function_count, 3);
@@ -346,13 +346,12 @@ static void test_delta(void **state)
 }
 
 /* Every allocation that fails is told, and nothing is left behind. */
-static void test_no_memory(void **state)
+static void complete_without_memory(const char *samples_text, bool collapse)
 {
-	const struct profile_completion completion = { .by = PROFILE_BY_QUOTIENT, .collapse = true };
-	struct profile *sampled = read_text(samples), *simulated = read_text(circle), *completed = NULL;
+	const struct profile_completion completion = { .by = PROFILE_BY_QUOTIENT, .collapse = collapse };
+	struct profile *sampled = read_text(samples_text), *simulated = read_text(circle), *completed = NULL;
 	int result = -ENOMEM;
 
-	(void)state;
 	for (unsigned long n = 1; result; n++) {
 		alloc_fail_at(n);
 		result = profile_complete(sampled, simulated, &completion, NULL, &completed);
@@ -364,6 +363,38 @@ static void test_no_memory(void **state)
 	profile_free(simulated);
 }
 
+static void test_no_memory(void **state)
+{
+	(void)state;
+	complete_without_memory(samples, true);
+	complete_without_memory(circle, false);
+}
+
+/* Lines of samples are kept, and calls from lines come to what their edges cost. */
+static void test_spots(void **state)
+{
+	static const char sampled[] = "events: Ir\nfn=m\n7 3\n8 4\nfn=p\n1 30\nfn=leaf\n2 10\n3 13\n";
+	static const char simulated[] = "events: Ir\nfl=f\nfn=m\n1 5\ncfn=p\ncalls=1 1\n2 30\ncfn=p\ncalls=2 1\n3 10\n"
+					"cfn=leaf\ncalls=1 1\n4 20\nfn=p\n1 20\ncfn=leaf\ncalls=4 1\n2 20\n"
+					"fn=leaf\n1 40\n";
+	struct profile *completed = complete(sampled, simulated, PROFILE_BY_QUOTIENT, false);
+	double self = 0, called = 0, costs = 0;
+
+	(void)state;
+	assert_int_equal(completed->call_count, 4);
+	for (uint32_t i = 0; i < completed->spot_count; i++)
+		self += *profile_spot_self(completed, i);
+	for (uint32_t i = 0; i < completed->call_count; i++)
+		called += *profile_call_cost(completed, i);
+	for (uint32_t i = 0; i < completed->edge_count; i++)
+		costs += *profile_cost(completed, i);
+	near(self, 60, 1e-12);
+	near(called, costs, 1e-9);
+	/* Of the two lines that call p the first has three quarters. */
+	near(*profile_call_cost(completed, 0), 3 * *profile_call_cost(completed, 1), 1e-9);
+	profile_free(completed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,7 +402,8 @@ int main(void)
 		cmocka_unit_test(test_no_cost),   cmocka_unit_test(test_unattached), cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_contexts),  cmocka_unit_test(test_identity),   cmocka_unit_test(test_mass),
 		cmocka_unit_test(test_events),    cmocka_unit_test(test_names),      cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_addresses), cmocka_unit_test(test_delta),      cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_addresses), cmocka_unit_test(test_delta),      cmocka_unit_test(test_spots),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Costs by line of a program that is sampled and simulated, and by address where it is stripped.
+
+bats_require_minimum_version 1.5.0
+
+load ../wait
+
+setup() {
+	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
+	cd "$BATS_TEST_TMPDIR"
+	cat >work.c <<-'END'
+		#include <stdlib.h>
+		#define PLACE __attribute__((noinline, noclone))
+		static long unit;
+		static PLACE void spin(long n)
+		{
+			for (volatile long i = 0; i < n * unit; i++)
+				;
+		}
+		PLACE void shared(long n) { spin(n); }
+		PLACE void thrice(void)
+		{
+			for (volatile long i = 0; i < 3 * unit; i++)
+				;
+			shared(3);
+			shared(6);
+		}
+		int main(int n, char **v) { unit = n > 1 ? atol(v[1]) : 20000; thrice(); return 0; }
+	END
+	cc -g -O1 -o work work.c
+}
+
+recorded() {
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- "$@" 2>why || skip "nothing is sampled here: $(cat why)"
+}
+
+# valgrind ends at somebody else's probe in libc, which is gone soon.
+simulated() {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	wait_for "$ASTERISM" profile simulate -o simulation -- "$@"
+}
+
+# Whether lines of all functions come to what report says of them; prints lines of the function as LABEL SHARE.
+lines() {
+	"$ASTERISM" profile report -f json "$1" >report 2>said
+	"$ASTERISM" profile annotate -f json "$1" >annotated 2>said
+	python3 - "$2" <<-'END'
+		import json, sys
+		report, annotated = json.load(open("report")), json.load(open("annotated"))
+		own = {(row["function"], row["object"]): row["self"] for row in report["functions"] if row["self"] > 0}
+		assert {(row["function"], row["object"]) for row in annotated["functions"]} == set(own)
+		for row in annotated["functions"]:
+		    total = sum(line["self"] for line in row["lines"])
+		    # Numbers are written with six digits.
+		    assert abs(total - own[row["function"], row["object"]]) <= 1e-5 * total, row
+		    if row["function"] == sys.argv[1]:
+		        for line in row["lines"]:
+		            print(line.get("file", "").split("/")[-1], line.get("line", line.get("address")),
+		                  round(100 * line["self"] / row["self"]),
+		                  *(call["function"] + "/" + str(round(call["calls"])) for call in line.get("calls", [])))
+	END
+}
+
+@test "samples have lines, with the text of the source; sums are those of the report" {
+	recorded ./work 40000000
+	lines samples spin >shown
+	cat shown
+	grep -E '^work.c 6 (9.|100)$' shown
+	"$ASTERISM" profile annotate samples spin >text
+	grep -E ' work.c:6 .*for \(volatile long i = 0; i < n \* unit; i\+\+\)' text
+}
+
+@test "a simulation has lines, and calls made from them; a completed profile has both" {
+	recorded ./work 40000000
+	simulated ./work 100000
+	lines simulation thrice >shown
+	cat shown
+	grep -E '^work.c 12 (9.|100)$' shown
+	grep -E '^work.c 14 0 shared/1$' shown
+	grep -E '^work.c 15 0 shared/1$' shown
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	lines completed thrice >shown
+	cat shown
+	grep -E '^work.c 12 (9.|100)$' shown
+	"$ASTERISM" profile annotate -f json completed thrice | python3 -c '
+import json, sys
+calls = {line["line"]: line["calls"][0]["cost"] for line in json.load(sys.stdin)["functions"][0]["lines"] if "calls" in line}
+assert 1.98 < calls[15] / calls[14] < 2.02, calls'
+}
+
+@test "a stripped program has addresses in its file" {
+	strip work
+	recorded ./work 40000000
+	simulated ./work 100000
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	"$ASTERISM" profile annotate completed >shown 2>said
+	grep -E 'work\+0x[0-9a-f]+$' shown
+	grep 'work has no debugging information of lines' said
+	lines completed none
+}
+
+@test "lines of another build are not shown" {
+	recorded ./work 40000000
+	{ echo; cat work.c; } >moved.c
+	cc -g -O1 -o work moved.c
+	"$ASTERISM" profile annotate samples spin >shown 2>said
+	grep -E 'work\+0x[0-9a-f]+$' shown
+	! grep 'c:6' shown
+	grep 'it is another build by now' said
+}
+
+@test "sources that are missing, too large, no files or newer are said to be" {
+	printf 'events: Ir\nfl=%s\nfn=%s\n1 10\n' missing.c a large.c b fifo c folder d >simulation
+	truncate -s 17M large.c
+	mkfifo fifo
+	mkdir folder
+	timeout 10 "$ASTERISM" profile annotate simulation >shown 2>said
+	cat said
+	grep '4 source files could not be read, such as' said
+	[ "$(grep -c 'self cost of' shown)" = 4 ]
+	printf 'events: Ir\nob=%s\nfl=%s\nfn=f\n3 10\n' "$PWD/work" "$PWD/work.c" >simulation
+	touch -d '+1 hour' work.c
+	"$ASTERISM" profile annotate simulation >shown 2>said
+	grep 'static long unit' shown
+	grep '1 source file is newer than the program' said
+}
+
+@test "a profile with wrong spots is refused, and none is taken for another function's" {
+	head='# asterism profile\nevents: Ir\nfn=f\n0 10\n'
+	for line in 'spot=1' 'spot=x - 1' 'spot=1 -5 1' 'spot=1 - 1 2' 'spot=1 0x 1' 'from=1 - 1 1'; do
+		printf "$head$line\\n" >wrong
+		run "$ASTERISM" profile annotate wrong
+		echo "$line: $output"
+		case $line in
+		'spot=1') [ "$status" = 2 ] ;;
+		*) [ "$status" = 2 ] ;;
+		esac
+	done
+	printf '# asterism profile\nevents: Ir\nspot=1 - 1\n' >wrong
+	run -2 "$ASTERISM" profile annotate wrong
+}
+
+@test "both runs say of which build their objects are, and complete says where these differ" {
+	recorded ./work 40000000
+	simulated ./work 40000
+	grep -E "^desc: build-id $PWD/work: [0-9a-f]{40}$" samples
+	[ "$(grep "build-id $PWD/work:" samples)" = "$(grep "build-id $PWD/work:" simulation)" ]
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	! grep build-id said
+	grep "build-id $PWD/work:" completed
+	callgrind_annotate simulation 2>complaints >annotated
+	[ ! -s complaints ]
+	cc -g -O1 -DOTHER -Wl,--build-id=0x12345678 -o work work.c
+	simulated ./work 40000
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	grep "the runs differ in build-id $PWD/work: '.*' was sampled, '12345678' was simulated" said
+	[ "$(grep -c 'differ in build-id' said)" = 1 ]
+}
