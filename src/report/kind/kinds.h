@@ -7,7 +7,7 @@
 #include "report/report.h"
 
 extern const struct report_kind report_overview, report_timeline, report_processes, report_latency, report_syscalls,
-	report_faults, report_slices;
+	report_faults, report_slices, report_waits;
 
 /* All kinds in the order in which they are shown, ended by NULL. */
 extern const struct report_kind *const report_kinds[];
