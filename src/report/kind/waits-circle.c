@@ -111,8 +111,8 @@ int waits_judge(struct waits *waits, const struct waits_process *process, uint64
 {
 	size_t length = 0;
 
-	if (process->epoch != waits->epoch || !process->is_whole || process->alive != process->stuck ||
-	    !process->stuck_mutex || ts < process->stuck_since + WAITS_STANDS_NS)
+	if (process->epoch != waits->epoch || !process->is_whole || process->met > process->made ||
+	    process->alive != process->stuck || !process->stuck_mutex || ts < process->stuck_since + WAITS_STANDS_NS)
 		return 0;
 	waits->steps += waits->thread_count;
 	for (uint32_t i = 0; i < waits->thread_count && waits->steps < WAITS_STEPS_MAX; i++) {
@@ -140,7 +140,7 @@ void waits_mark_circles(struct waits *waits)
 		for (size_t j = 0; circles[i].count && j < length; j++) {
 			const struct waits_member *member = &circles[i].members[j];
 			uint64_t key[2] = { member->thread, member->object };
-			struct waits_edge *edge = report_tally_find(&waits->edges, key);
+			struct waits_edge *edge = report_tally_at(&waits->edges, key);
 
 			waits_object(waits, member->object)->is_red = true;
 			if (circles[i].key[3] != WAITS_NOT_KNOWN)

@@ -97,7 +97,7 @@ static int drawing_init(struct drawing *drawing, const struct waits *waits)
 	    !drawing->edges)
 		return -ENOMEM;
 	for (size_t i = 0; i < waits->edges.count; i++) {
-		if (!edges[i].sum.count)
+		if (!edges[i].sum.count && !edges[i].is_red)
 			continue;
 		drawing->edges[drawing->edge_count++] = &edges[i];
 		if (edges[i].sum.ns > drawing->most_ns)
@@ -122,7 +122,7 @@ static void name_thread(struct text_buffer *text, const struct report_view *view
 	text->length = 0;
 	report_thread_name(text, view, thread);
 	if (view->threads[thread].function && !view->is_redacted)
-		text_printf(text, "\n%s", report_name(view, view->threads[thread].function));
+		text_printf(text, " %s", report_name(view, view->threads[thread].function));
 }
 
 static void name_object(struct text_buffer *text, const struct waits *waits, uint32_t object)
@@ -130,7 +130,7 @@ static void name_object(struct text_buffer *text, const struct waits *waits, uin
 	text->length = 0;
 	waits_object_name(text, waits, object);
 	if (!waits->report.view->is_redacted)
-		text_printf(text, "\n0x%llx", (unsigned long long)waits_object(waits, object)->key[1]);
+		text_printf(text, " 0x%llx", (unsigned long long)waits_object(waits, object)->key[1]);
 }
 
 static void put_rest(char *text, size_t bytes, const struct drawing *drawing)
@@ -240,20 +240,21 @@ static void draw_nodes(const struct drawing *drawing, FILE *stream, struct text_
 	}
 }
 
-/* Those in circles last, so that nothing is over them. */
-static void draw_edges(const struct drawing *drawing, FILE *stream)
+static void draw_edges(const struct drawing *drawing, FILE *stream, bool red)
 {
 	for (uint32_t i = 0; i < drawing->object_count; i++) {
 		const struct waits_object *object = waits_object(drawing->waits, drawing->objects[i]);
 		uint32_t holder = holder_of(drawing, object);
 
-		if (holder != REPORT_NONE)
-			draw_edge(drawing, stream, holder, drawing->objects[i],
-				  holder == object->red_holder ? RED : HOLDER);
+		if (holder != REPORT_NONE && (holder == object->red_holder) == red)
+			draw_edge(drawing, stream, holder, drawing->objects[i], red ? RED : HOLDER);
 	}
-	for (size_t i = drawing->edge_count; i-- > 0;)
-		draw_edge(drawing, stream, (uint32_t)drawing->edges[i]->key[0], (uint32_t)drawing->edges[i]->key[1],
-			  drawing->edges[i]->is_red ? RED : GREY);
+	for (size_t i = 0; i < drawing->edge_count; i++) {
+		const struct waits_edge *edge = drawing->edges[i];
+
+		if (edge->is_red == red)
+			draw_edge(drawing, stream, (uint32_t)edge->key[0], (uint32_t)edge->key[1], red ? RED : GREY);
+	}
 }
 
 int waits_draw(struct report *report, FILE *stream)
@@ -271,7 +272,8 @@ int waits_draw(struct report *report, FILE *stream)
 	report_svg_text(stream, (struct report_label){ .x = MARGIN, .y = SVG_ROW },
 			"Grey: a thread waited for an object; blue: it had that last; red: threads that wait in a "
 			"circle");
-	draw_edges(&drawing, stream);
+	draw_edges(&drawing, stream, false);
+	draw_edges(&drawing, stream, true); /* over the others */
 	draw_nodes(&drawing, stream, &text);
 	if (drawing.left_out) {
 		put_rest(rest, sizeof rest, &drawing);

@@ -73,6 +73,7 @@ struct waits_process {
 	uint32_t stuck, stuck_mutex; /* threads that wait for joins and mutexes without end; for mutexes */
 	uint32_t epoch;              /* what is known of threads is of it */
 	uint64_t stuck_since;        /* since when all that are alive do */
+	uint32_t made, met;          /* threads that began, and that have shown themselves */
 	bool is_whole;               /* the birth of the process, or a state of each thread, is in the trace */
 };
 
@@ -88,6 +89,7 @@ struct waits_thread {
 	bool is_stuck;                    /* counted so in its process */
 	bool is_timed;                    /* the wait has an end */
 	bool is_gone;
+	bool is_met; /* counted so in its process */
 };
 
 struct waits_member {

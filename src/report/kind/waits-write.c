@@ -47,7 +47,8 @@ static void write_objects(const struct waits *waits, struct report_tables *table
 				   tables->view->is_redacted ? CELL_NONE : report_cell_text(address),
 				   report_cell_thread(object->process), report_cell_number(object->threads),
 				   report_cell_number(object->sum.count), report_cell_number(object->sum.ns),
-				   report_cell_number(object->sum.ns / object->sum.count),
+				   object->sum.count ? report_cell_number(object->sum.ns / object->sum.count)
+						     : CELL_NONE,
 				   report_cell_number(object->sum.most_ns), report_cell_thread(object->last),
 				   report_cell_text(waits_proof_name(object->last_proof)) },
 			   0);
@@ -223,8 +224,8 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 			    "Who has a mutex is suspected from wake-ups. Probes prove it: record --for-report with "
 			    "the catalog pthread.events and -e 'pthread_mutex_*,pthread_cond_wait*'.");
 	if (waits->epoch)
-		report_note(tables, "What was known of waits and holders was forgotten at %u gaps; circles across them "
-				    "are not found.",
+		report_note(tables, "What was known of waits and holders was forgotten where events are missing (%u times). "
+				    "Circles across these gaps are not found.",
 			    waits->epoch);
 	if (waits->halves)
 		report_note(tables, "%llu waits are not counted: their return is not in the trace.",

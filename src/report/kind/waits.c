@@ -129,6 +129,14 @@ static void set_holder(struct waits_object *object, uint32_t thread, enum waits_
 	object->last_proof = (uint8_t)proof;
 }
 
+/* The first thread of the process, else the thread. */
+static uint32_t leader_of(const struct report_view *view, uint32_t thread)
+{
+	uint32_t pid = view->threads[thread].pid, leader = pid ? report_thread_find(view, pid) : REPORT_NONE;
+
+	return leader == REPORT_NONE ? thread : leader;
+}
+
 /* The object, or NULL: it is not there or, if made, there is no room. Behind a gap who holds it is not known. */
 static struct waits_object *object_of(struct waits *waits, uint32_t thread, uint64_t address, uint64_t kind, bool make)
 {
@@ -144,11 +152,11 @@ static struct waits_object *object_of(struct waits *waits, uint32_t thread, uint
 	if (!object)
 		return NULL;
 	if (!object->is_made)
-		object->process = object->last = object->red_holder = REPORT_NONE;
+		object->last = object->red_holder = REPORT_NONE;
 	if (!object->is_made || object->epoch != waits->epoch)
 		set_holder(object, REPORT_NONE, WAITS_NOT_KNOWN);
 	if (!object->is_made)
-		object->process = thread;
+		object->process = leader_of(waits->report.view, thread);
 	object->is_made = true;
 	object->epoch = waits->epoch;
 	return object;
@@ -445,10 +453,11 @@ static int take_fork(struct waits *waits, const struct report_event *event)
 		return failure_of(waits);
 	if (tid == pid) {
 		process->generation++;
-		process->alive = process->stuck = process->stuck_mutex = 0;
+		process->alive = process->stuck = process->stuck_mutex = process->made = process->met = 0;
 		process->is_whole = true;
 	}
 	process->alive++;
+	process->made++;
 	return 0;
 }
 
@@ -459,6 +468,7 @@ static int take_state(struct waits *waits, const struct report_event *event)
 
 	if (process) {
 		process->alive++;
+		process->made++;
 		process->is_whole = true;
 	}
 	return failure_of(waits);
@@ -485,7 +495,7 @@ static int take_exec(struct waits *waits, const struct report_event *event)
 	if (!process)
 		return failure_of(waits);
 	process->generation++;
-	process->alive = 1;
+	process->alive = process->made = process->met = 1;
 	process->stuck = process->stuck_mutex = 0;
 	process->is_whole = true;
 	return 0;
@@ -502,6 +512,20 @@ static int take_waking(struct waits *waits, const struct report_event *event)
 	return unstick(waits, woken, event->event->record->ts);
 }
 
+/* A thread that has shown itself but whose begin is not in the trace may be one of several. */
+static int meet(struct waits *waits, uint32_t thread)
+{
+	struct waits_thread *known = thread_of(waits, thread);
+	struct waits_process *process = known && !known->is_met ? process_of(waits, thread) : NULL;
+
+	if (!known)
+		return -ENOMEM;
+	known->is_met = true;
+	if (process)
+		process->met++;
+	return failure_of(waits);
+}
+
 static int waits_event(struct report *report, const struct report_event *event)
 {
 	struct waits *waits = (struct waits *)report;
@@ -513,7 +537,7 @@ static int waits_event(struct report *report, const struct report_event *event)
 		return take_state(waits, event);
 	if (event->thread == REPORT_NONE || !event->thread)
 		return 0;
-	if (!thread_of(waits, event->thread))
+	if (meet(waits, event->thread))
 		return -ENOMEM;
 	switch (event->layout->role) {
 	case ROLE_CALL:
@@ -572,7 +596,7 @@ static int waits_loss(struct report *report, const struct report_loss *loss)
 
 		waits->halves += waits->threads[i].object != 0;
 		waits_end_circle(waits, i, loss->begin, WAITS_NOT_KNOWN_HOW);
-		waits->threads[i] = (struct waits_thread){ .is_gone = is_gone };
+		waits->threads[i] = (struct waits_thread){ .is_gone = is_gone, .is_met = true };
 	}
 	return 0;
 }
@@ -587,7 +611,7 @@ static int by_time(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-/* Objects for which some thread has waited, by time. */
+/* Objects for which some thread has waited, by time; one in a circle may have no wait whose length is known. */
 static int put_in_order(struct waits *waits)
 {
 	waits->order = alloc_zero(waits->objects.count + 1, sizeof *waits->order);
@@ -595,7 +619,7 @@ static int put_in_order(struct waits *waits)
 	if (!waits->order || !waits->numbers)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < waits->objects.count; i++) {
-		if (waits_object(waits, i)->sum.count)
+		if (waits_object(waits, i)->sum.count || waits_object(waits, i)->is_red)
 			waits->order[waits->shown++] = i;
 	}
 	qsort_r(waits->order, waits->shown, sizeof *waits->order, by_time, waits);
@@ -621,11 +645,11 @@ static int waits_finish(struct report *report)
 			count_wait(waits, i, known->object - 1, end > known->begin ? end - known->begin : 0);
 		result = failure_of(waits);
 	}
-	if (!result)
-		result = put_in_order(waits);
-	if (!result)
-		waits_mark_circles(waits);
-	return result;
+	if (result)
+		return result;
+	waits_mark_circles(waits);
+	result = put_in_order(waits);
+	return result ? result : failure_of(waits);
 }
 
 #define ROLE(name) (UINT64_C(1) << ROLE_##name)
