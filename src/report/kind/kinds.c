@@ -4,6 +4,6 @@
 #include "report/kind/kinds.h"
 
 const struct report_kind *const report_kinds[] = {
-	&report_overview, &report_timeline, &report_waits,  &report_processes, &report_latency,
-	&report_syscalls, &report_faults,   &report_slices, NULL,
+	&report_overview, &report_timeline, &report_waits, &report_processes, &report_latency, &report_syscalls,
+	&report_faults,   &report_slices,   NULL,
 };

@@ -36,8 +36,8 @@ static struct waits_circle *circle_of(struct waits *waits, size_t length, enum w
 		if (waits->walk[i].thread < waits->walk[least].thread)
 			least = i;
 	}
-	circle = report_tally_at(&waits->circles, (uint64_t[]){ waits->walk[least].thread, waits->walk[least].object,
-								length, proof });
+	circle = report_tally_at(&waits->circles,
+				 (uint64_t[]){ waits->walk[least].thread, waits->walk[least].object, length, proof });
 	if (!circle || circle->members)
 		return circle;
 	if (waits->members + length <= WAITS_MEMBERS_MAX)

@@ -206,8 +206,7 @@ static double middle_of(uint32_t place)
 }
 
 /* From the right of a thread to the left of an object. */
-static void draw_edge(const struct drawing *drawing, FILE *stream, uint32_t thread, uint32_t object,
-		      const char *colour)
+static void draw_edge(const struct drawing *drawing, FILE *stream, uint32_t thread, uint32_t object, const char *colour)
 {
 	double from = middle_of(drawing->thread_places[thread]), to = middle_of(drawing->object_places[object]);
 
@@ -224,7 +223,8 @@ static void draw_nodes(const struct drawing *drawing, FILE *stream, struct text_
 		double y = middle_of(i + 1);
 
 		name_thread(text, drawing->waits->report.view, drawing->threads[i]);
-		report_svg_rect(stream, (struct report_box){ MARGIN, y - SVG_ROW / 2.0, BOX, SVG_ROW }, "#dfe8f2", NULL);
+		report_svg_rect(stream, (struct report_box){ MARGIN, y - SVG_ROW / 2.0, BOX, SVG_ROW }, "#dfe8f2",
+				NULL);
 		report_svg_text(stream, (struct report_label){ .x = MARGIN + 5, .y = y + 4, .most = letters },
 				text->bytes ? text->bytes : "");
 	}
@@ -268,7 +268,7 @@ int waits_draw(struct report *report, FILE *stream)
 
 	if (result)
 		goto out;
-	report_svg_begin(stream, WIDTH, height, "Waits: who waits for whom");
+	report_svg_begin(stream, WIDTH, height, "Waits: which threads wait for which");
 	report_svg_text(stream, (struct report_label){ .x = MARGIN, .y = SVG_ROW },
 			"Grey: a thread waited for an object; blue: it had that last; red: threads that wait in a "
 			"circle");

@@ -3,8 +3,9 @@
 #define REPORT_KIND_WAITS_PRIV_H
 
 /*
- * Who waits for whom: what the parts of the report share. waits.c listens and keeps threads and objects,
- * waits-circle.c finds circles, waits-write.c writes tables, waits-draw.c pictures.
+ * Which threads wait for which: what the parts of the report share. waits.c listens, waits-call.c reads
+ * calls, waits-object.c keeps objects, waits-circle.c finds circles, waits-write.c writes tables, waits-draw.c
+ * pictures.
  *
  * An object is a futex: an address in a process. A process is a pid and a generation, which exec and the reuse of the
  * pid begin anew. A holder is proved by probes in the lock's functions, and for a join by the kernel, which ends that
@@ -42,12 +43,12 @@ struct waits_sum {
 struct waits_object {
 	uint64_t key[3]; /* process with generation, address, kind and for joins the thread above it */
 	struct waits_sum sum;
-	uint32_t threads; /* how many have waited */
-	uint32_t holder;  /* now; REPORT_NONE */
-	uint32_t last;    /* the last holder or, of conditions, who woke last; REPORT_NONE */
-	uint32_t depth;   /* of a recursive mutex */
-	uint32_t epoch;   /* holder is of it: gaps so far */
-	uint32_t process; /* a thread of its process */
+	uint32_t threads;    /* how many have waited */
+	uint32_t holder;     /* now; REPORT_NONE */
+	uint32_t last;       /* the last holder or, of conditions, who woke last; REPORT_NONE */
+	uint32_t depth;      /* of a recursive mutex */
+	uint32_t epoch;      /* holder is of it: gaps so far */
+	uint32_t process;    /* a thread of its process */
 	uint32_t red_holder; /* who has it in a circle; REPORT_NONE */
 	uint8_t proof, last_proof;
 	bool is_made;
@@ -88,6 +89,7 @@ struct waits_thread {
 	uint32_t circle;                  /* in which it is now, and 1 */
 	bool is_stuck;                    /* counted so in its process */
 	bool is_timed;                    /* the wait has an end */
+	bool inherits;                    /* the wait is for a mutex with priority inheritance */
 	bool is_gone;
 	bool is_met; /* counted so in its process */
 };
@@ -112,8 +114,8 @@ struct waits {
 	struct waits_member *walk; /* of the search */
 	size_t walk_capacity;
 	uint64_t members, steps;
-	uint64_t halves;   /* waits whose return is not in the trace */
-	uint64_t many;     /* calls of futex_waitv */
+	uint64_t halves; /* waits whose return is not in the trace */
+	uint64_t unread; /* calls whose addresses are not in the trace */
 	uint64_t circles_left_out;
 	uint32_t epoch;    /* gaps so far */
 	uint32_t *order;   /* at the end: objects by time */
@@ -130,6 +132,47 @@ static inline struct waits_object *waits_object(const struct waits *waits, uint3
 {
 	return (struct waits_object *)waits->objects.items + index;
 }
+
+/* waits-call.c */
+
+enum waits_call_kind { WAITS_CALL_OTHER, WAITS_CALL_WAIT, WAITS_CALL_WAKE, WAITS_CALL_RESTART, WAITS_CALL_UNREAD };
+
+/* What a system call is to waits, whichever of the calls it is. */
+struct waits_call {
+	enum waits_call_kind what;
+	uint64_t address, value;
+	uint32_t joined; /* the tid whose end it may wait for; 0: none */
+	bool is_mutex, is_private, is_timed;
+	bool inherits; /* a mutex with priority inheritance: when it is given back without a wait is not seen */
+};
+
+struct waits_call waits_read_call(const struct report_event *event, int64_t id);
+
+/* How a wait ends: its return is LOST; it was NONE; a signal came, and the wait may be RESUMED; only after WOKEN its
+ * mutex may be its own. */
+enum waits_end {
+	WAITS_END_LOST,
+	WAITS_END_NONE,
+	WAITS_END_RETURN,
+	WAITS_END_SIGNAL,
+	WAITS_END_RESUMED,
+	WAITS_END_WOKEN,
+	WAITS_END_EXIT,
+};
+
+/* Whether returns of the call end waits, and how. */
+bool waits_returns(int64_t id);
+enum waits_end waits_end_of(int64_t result);
+
+/* waits-object.c */
+
+/* The process of that key, or of the thread; behind a gap its threads are not known any more. NULL: no room. */
+struct waits_process *waits_process_at(struct waits *waits, uint64_t key);
+struct waits_process *waits_process_of(struct waits *waits, uint32_t thread);
+/* The object at the address in the thread's process, or NULL: it is not there or, if made, there is no room. Behind a
+ * gap who holds it is not known. */
+struct waits_object *waits_object_of(struct waits *waits, uint32_t thread, uint64_t address, uint64_t kind, bool make);
+void waits_set_holder(struct waits_object *object, uint32_t thread, enum waits_proof proof);
 
 /* waits-circle.c */
 

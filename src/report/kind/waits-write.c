@@ -30,7 +30,7 @@ static void write_objects(const struct waits *waits, struct report_tables *table
 		{ "object", "object", CELL_TEXT, false },     { "address", NULL, CELL_TEXT, false },
 		{ "process", "of", CELL_THREAD, false },      { "threads", "threads", CELL_COUNT, false },
 		{ "count", "waits", CELL_COUNT, false },      { "sum_ns", "sum", CELL_DURATION, false },
-		{ "mean_ns", NULL, CELL_DURATION, false },    { "most_ns", "most", CELL_DURATION, false },
+		{ "mean_ns", NULL, CELL_DURATION, false },    { "most_ns", NULL, CELL_DURATION, false },
 		{ "holder", "last had", CELL_THREAD, false }, { "proof", "is", CELL_TEXT, false },
 	};
 	struct text_buffer name = { 0 };
@@ -41,17 +41,17 @@ static void write_objects(const struct waits *waits, struct report_tables *table
 		char address[24];
 
 		snprintf(address, sizeof address, "0x%llx", (unsigned long long)object->key[1]);
-		report_row(tables,
-			   (struct report_cell[]){
-				   report_cell_text(name_object(&name, waits, waits->order[i])),
-				   tables->view->is_redacted ? CELL_NONE : report_cell_text(address),
-				   report_cell_thread(object->process), report_cell_number(object->threads),
-				   report_cell_number(object->sum.count), report_cell_number(object->sum.ns),
-				   object->sum.count ? report_cell_number(object->sum.ns / object->sum.count)
-						     : CELL_NONE,
-				   report_cell_number(object->sum.most_ns), report_cell_thread(object->last),
-				   report_cell_text(waits_proof_name(object->last_proof)) },
-			   0);
+		report_row(
+			tables,
+			(struct report_cell[]){
+				report_cell_text(name_object(&name, waits, waits->order[i])),
+				tables->view->is_redacted ? CELL_NONE : report_cell_text(address),
+				report_cell_thread(object->process), report_cell_number(object->threads),
+				report_cell_number(object->sum.count), report_cell_number(object->sum.ns),
+				object->sum.count ? report_cell_number(object->sum.ns / object->sum.count) : CELL_NONE,
+				report_cell_number(object->sum.most_ns), report_cell_thread(object->last),
+				report_cell_text(waits_proof_name(object->last_proof)) },
+			0);
 	}
 	report_table_end(tables);
 	text_fini(&name);
@@ -71,9 +71,9 @@ static int by_edge_time(const void *left, const void *right)
 static void write_edges(struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "thread", "thread", CELL_THREAD, false },  { "function", "function", CELL_TEXT, false },
+		{ "thread", "thread", CELL_THREAD, false },   { "function", "function", CELL_TEXT, false },
 		{ "object", "waited for", CELL_TEXT, false }, { "count", "waits", CELL_COUNT, false },
-		{ "sum_ns", "sum", CELL_DURATION, false },   { "most_ns", "most", CELL_DURATION, false },
+		{ "sum_ns", "sum", CELL_DURATION, false },    { "most_ns", "most", CELL_DURATION, false },
 	};
 	const struct waits_edge *edges = waits->edges.items;
 	struct text_buffer name = { 0 };
@@ -117,18 +117,17 @@ static void write_pairs(struct waits *waits, struct report_tables *tables)
 	const struct waits_pair *pairs = waits->pairs.items;
 
 	report_tally_sort(&waits->pairs, by_pair_time);
-	report_table(tables, "pairs", "Who waited for whom", columns, 5);
+	report_table(tables, "pairs", "Who waited, and who woke them", columns, 5);
 	for (size_t i = 0; i < waits->pairs.count; i++) {
 		uint64_t why = pairs[i].key[2];
-		const char *reason =
-			why < 256 ? kinds[why] : report_name(tables->view, (uint32_t)(why - 256));
+		const char *reason = why < 256 ? kinds[why] : report_name(tables->view, (uint32_t)(why - 256));
 
 		report_row(tables,
-			   (struct report_cell[]){
-				   report_cell_thread((uint32_t)pairs[i].key[0]),
-				   report_cell_thread((uint32_t)pairs[i].key[1]),
-				   report_cell_text(*reason ? reason : NULL),
-				   report_cell_number(pairs[i].count), report_cell_number(pairs[i].ns) },
+			   (struct report_cell[]){ report_cell_thread((uint32_t)pairs[i].key[0]),
+						   report_cell_thread((uint32_t)pairs[i].key[1]),
+						   report_cell_text(*reason ? reason : NULL),
+						   report_cell_number(pairs[i].count),
+						   report_cell_number(pairs[i].ns) },
 			   0);
 	}
 	report_table_end(tables);
@@ -143,10 +142,14 @@ static uint64_t since(const struct report_view *view, uint64_t ns)
 static uint64_t write_circles(const struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "circle", "circle", CELL_COUNT, false },     { "length", "threads", CELL_COUNT, false },
-		{ "proof", "is", CELL_TEXT, false },           { "begin_ns", "since s", CELL_TIME, false },
-		{ "end_ns", "until s", CELL_TIME, false },     { "count", "times", CELL_COUNT, false },
-		{ "most_ns", "longest", CELL_DURATION, false }, { "end", "then", CELL_TEXT, false },
+		{ "circle", "circle", CELL_COUNT, false },
+		{ "length", "threads", CELL_COUNT, false },
+		{ "proof", "is", CELL_TEXT, false },
+		{ "begin_ns", "since s", CELL_TIME, false },
+		{ "end_ns", "until s", CELL_TIME, false },
+		{ "count", "times", CELL_COUNT, false },
+		{ "most_ns", "longest", CELL_DURATION, false },
+		{ "end", "then", CELL_TEXT, false },
 	};
 	static const char *const fates[] = { [WAITS_NOT_KNOWN_HOW] = NULL,
 					     [WAITS_ENDED] = "ended",
@@ -167,9 +170,8 @@ static uint64_t write_circles(const struct waits *waits, struct report_tables *t
 				   report_cell_number(++number), report_cell_number(circle->key[2]),
 				   report_cell_text(circle->key[3] == WAITS_PROVED ? "proved" : "suspected"),
 				   report_cell_number(since(tables->view, circle->since)),
-				   circle->fate == WAITS_STANDS
-					   ? CELL_NONE
-					   : report_cell_number(since(tables->view, circle->end)),
+				   circle->fate == WAITS_STANDS ? CELL_NONE
+								: report_cell_number(since(tables->view, circle->end)),
 				   report_cell_number(circle->count), report_cell_number(circle->longest),
 				   report_cell_text(fates[circle->fate]) },
 			   0);
@@ -200,13 +202,13 @@ static void write_members(const struct waits *waits, struct report_tables *table
 			const struct waits_member *member = &circles[i].members[j];
 			uint32_t next = circles[i].members[(j + 1) % length].thread;
 
-			report_row(tables,
-				   (struct report_cell[]){
-					   report_cell_number(number), report_cell_thread(member->thread),
-					   report_cell_text(name_object(&name, waits, member->object)),
-					   report_cell_thread(circles[i].key[3] == WAITS_NOT_KNOWN ? REPORT_NONE
-												   : next) },
-				   0);
+			report_row(
+				tables,
+				(struct report_cell[]){
+					report_cell_number(number), report_cell_thread(member->thread),
+					report_cell_text(name_object(&name, waits, member->object)),
+					report_cell_thread(circles[i].key[3] == WAITS_NOT_KNOWN ? REPORT_NONE : next) },
+				0);
 		}
 	}
 	report_table_end(tables);
@@ -215,24 +217,28 @@ static void write_members(const struct waits *waits, struct report_tables *table
 
 static void write_notes(const struct waits *waits, struct report_tables *tables)
 {
-	uint64_t left_out = waits->objects.left_out + waits->edges.left_out + waits->pairs.left_out +
-			    waits->processes.left_out;
+	uint64_t left_out =
+		waits->objects.left_out + waits->edges.left_out + waits->pairs.left_out + waits->processes.left_out;
 	bool is_probed = tables->view->seen[ROLE_LOCK_TAKEN].count;
 
 	if (!is_probed && waits->shown)
-		report_note(tables,
-			    "Who has a mutex is suspected from wake-ups. Probes prove it: record --for-report with "
-			    "the catalog pthread.events and -e 'pthread_mutex_*,pthread_cond_wait*'.");
+		report_note(
+			tables,
+			"Who has a mutex is suspected from wake-ups. Probes prove it: record --for-report --catalog "
+			"pthread.events -e 'pthread_mutex_*,pthread_cond_wait*'.");
 	if (waits->epoch)
-		report_note(tables, "What was known of waits and holders was forgotten where events are missing (%u times). "
-				    "Circles across these gaps are not found.",
+		report_note(tables,
+			    "What was known of waits and holders was forgotten where events are missing (%u times). "
+			    "Circles across these gaps are not found.",
 			    waits->epoch);
 	if (waits->halves)
 		report_note(tables, "%llu waits are not counted: their return is not in the trace.",
 			    (unsigned long long)waits->halves);
-	if (waits->many)
-		report_note(tables, "%llu calls of futex_waitv are not counted: their addresses are not in the trace.",
-			    (unsigned long long)waits->many);
+	if (waits->unread)
+		report_note(tables,
+			    "%llu calls of futex_waitv and futex_requeue are not counted: their addresses are not in "
+			    "the trace.",
+			    (unsigned long long)waits->unread);
 	if (left_out)
 		report_note(tables, "%llu waits are left out of these tables, which hold so many rows at most.",
 			    (unsigned long long)left_out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who waits for whom: decides for which objects threads wait, how long, and who has them. A wait is a call of futex,
- * from its entry to its return; one that finds the value changed already (EAGAIN) is none.
+ * Which threads wait for which: decides for which objects threads wait, how long, and who has them. A wait is a call of
+ * futex, from its entry to its return; one that finds the value changed already (EAGAIN) is none.
  */
 
 #include "report/kind/waits-priv.h"
@@ -10,42 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* Calls and operations of Linux. */
-enum {
-	CALL_FUTEX = 202,
-	CALL_RESTART = 219,
-	CALL_WAITV = 449,
-	CALL_WAKE = 454,
-	CALL_WAIT = 455,
-	CALL_REQUEUE = 456,
-	OP_WAIT = 0,
-	OP_WAKE = 1,
-	OP_REQUEUE = 3,
-	OP_CMP_REQUEUE = 4,
-	OP_WAKE_OP = 5,
-	OP_LOCK_PI = 6,
-	OP_UNLOCK_PI = 7,
-	OP_WAIT_BITSET = 9,
-	OP_WAKE_BITSET = 10,
-	OP_WAIT_REQUEUE_PI = 11,
-	OP_CMP_REQUEUE_PI = 12,
-	OP_LOCK_PI2 = 13,
-	OP_NONE = 127,
-	OP_MASK = 127,
-	OP_PRIVATE = 128,
-	MUTEX_CONTENDED = 2, /* the value of a mutex that somebody waits for */
-	RESTART_FIRST = 512,
-	RESTART_BLOCK = 516, /* numbers of the kernel: a signal came; by 516 restart_syscall goes on */
-	FUTEX2_PRIVATE = 128,
-};
-
-/* What a call does, whichever of the calls it is. */
-struct futex_call {
-	uint64_t address, value;
-	unsigned op;
-	bool is_private, is_timed;
-};
 
 static int waits_open(const struct report_view *view, struct report **made)
 {
@@ -100,68 +64,6 @@ static struct waits_thread *thread_of(struct waits *waits, uint32_t thread)
 	return &waits->threads[thread];
 }
 
-/* The process of that key; behind a gap its threads are not known any more. */
-static struct waits_process *process_at(struct waits *waits, uint64_t key)
-{
-	struct waits_process *process = report_tally_at(&waits->processes, &key);
-
-	if (process && process->epoch != waits->epoch) {
-		process->epoch = waits->epoch;
-		process->is_whole = false;
-		process->alive = process->stuck = process->stuck_mutex = 0;
-	}
-	return process;
-}
-
-static struct waits_process *process_of(struct waits *waits, uint32_t thread)
-{
-	return process_at(waits, report_process(waits->report.view, thread));
-}
-
-static void set_holder(struct waits_object *object, uint32_t thread, enum waits_proof proof)
-{
-	object->holder = thread;
-	object->depth = 1;
-	object->proof = (uint8_t)proof;
-	if (thread == REPORT_NONE)
-		return;
-	object->last = thread;
-	object->last_proof = (uint8_t)proof;
-}
-
-/* The first thread of the process, else the thread. */
-static uint32_t leader_of(const struct report_view *view, uint32_t thread)
-{
-	uint32_t pid = view->threads[thread].pid, leader = pid ? report_thread_find(view, pid) : REPORT_NONE;
-
-	return leader == REPORT_NONE ? thread : leader;
-}
-
-/* The object, or NULL: it is not there or, if made, there is no room. Behind a gap who holds it is not known. */
-static struct waits_object *object_of(struct waits *waits, uint32_t thread, uint64_t address, uint64_t kind, bool make)
-{
-	const struct waits_process *process = process_of(waits, thread);
-	uint64_t key[3] = { 0, address, kind };
-	struct waits_object *object;
-
-	if (!process)
-		return NULL;
-	/* Pids have 22 bits; what stands for a pid that is not known has an index of a thread, and the highest. */
-	key[0] = process->key[0] ^ (uint64_t)process->generation << 32;
-	object = make ? report_tally_at(&waits->objects, key) : report_tally_find(&waits->objects, key);
-	if (!object)
-		return NULL;
-	if (!object->is_made)
-		object->last = object->red_holder = REPORT_NONE;
-	if (!object->is_made || object->epoch != waits->epoch)
-		set_holder(object, REPORT_NONE, WAITS_NOT_KNOWN);
-	if (!object->is_made)
-		object->process = leader_of(waits->report.view, thread);
-	object->is_made = true;
-	object->epoch = waits->epoch;
-	return object;
-}
-
 static uint32_t index_of(const struct waits *waits, const struct waits_object *object)
 {
 	return (uint32_t)(object - waits_object(waits, 0));
@@ -190,7 +92,7 @@ static void count_wait(struct waits *waits, uint32_t thread, uint32_t index, uin
 /* It is not stuck any more; before that all may have been. */
 static int unstick(struct waits *waits, uint32_t thread, uint64_t ts)
 {
-	struct waits_process *process = process_of(waits, thread);
+	struct waits_process *process = waits_process_of(waits, thread);
 	int result = 0;
 
 	if (!waits->threads[thread].is_stuck || !process)
@@ -199,7 +101,8 @@ static int unstick(struct waits *waits, uint32_t thread, uint64_t ts)
 	waits->threads[thread].is_stuck = false;
 	if (process->stuck)
 		process->stuck--;
-	if (process->stuck_mutex && waits_kind_of(waits_object(waits, waits->threads[thread].object - 1)) == WAITS_MUTEX)
+	if (process->stuck_mutex &&
+	    waits_kind_of(waits_object(waits, waits->threads[thread].object - 1)) == WAITS_MUTEX)
 		process->stuck_mutex--;
 	return result;
 }
@@ -207,7 +110,7 @@ static int unstick(struct waits *waits, uint32_t thread, uint64_t ts)
 /* Waits for mutexes that no other process has, and joins, end by threads of the process alone. */
 static void stick(struct waits *waits, uint32_t thread, uint64_t ts)
 {
-	struct waits_process *process = process_of(waits, thread);
+	struct waits_process *process = waits_process_of(waits, thread);
 	struct waits_thread *known = &waits->threads[thread];
 	const struct waits_object *object = waits_object(waits, known->object - 1);
 	bool is_mutex = waits_kind_of(object) == WAITS_MUTEX && object->is_private;
@@ -220,59 +123,45 @@ static void stick(struct waits *waits, uint32_t thread, uint64_t ts)
 	process->stuck_since = ts;
 }
 
-static int begin_wait(struct waits *waits, uint32_t thread, const struct futex_call *call, uint64_t ts)
+static int begin_wait(struct waits *waits, uint32_t thread, const struct waits_call *call, uint64_t ts)
 {
 	struct waits_thread *known = &waits->threads[thread];
 	uint64_t kind = WAITS_CONDITION;
 	uint32_t joined = REPORT_NONE;
 	struct waits_object *object;
 
-	if (call->op == OP_WAIT_BITSET && !call->is_private && call->value && call->value < UINT32_MAX)
-		joined = report_thread_find(waits->report.view, (uint32_t)call->value);
-	if (joined != REPORT_NONE && joined && joined != thread &&
+	if (call->joined)
+		joined = report_thread_find(waits->report.view, call->joined);
+	if (joined != REPORT_NONE && joined != thread &&
 	    report_process(waits->report.view, joined) == report_process(waits->report.view, thread))
 		kind = WAITS_JOIN | (uint64_t)joined << 8;
-	else if ((call->op == OP_WAIT && call->value == MUTEX_CONTENDED) || call->op == OP_LOCK_PI ||
-		 call->op == OP_LOCK_PI2)
+	else if (call->is_mutex)
 		kind = WAITS_MUTEX;
-	object = object_of(waits, thread, call->address, kind, true);
+	object = waits_object_of(waits, thread, call->address, kind, true);
 	known->object = object ? index_of(waits, object) + 1 : 0;
 	known->begin = ts;
 	known->is_timed = call->is_timed;
+	known->inherits = call->inherits;
 	if (!object)
 		return failure_of(waits);
 	object->is_private = call->is_private;
 	if ((kind & 0xff) == WAITS_JOIN)
-		set_holder(object, joined, WAITS_PROVED);
+		waits_set_holder(object, joined, WAITS_PROVED);
 	/* What it waits for it has not; by the probes only if it is in the lock's own function. */
 	else if (object->holder == thread && !(object->proof == WAITS_PROVED && known->wanted == call->address))
-		set_holder(object, REPORT_NONE, WAITS_NOT_KNOWN);
+		waits_set_holder(object, REPORT_NONE, WAITS_NOT_KNOWN);
 	stick(waits, thread, ts);
 	return waits_look_for_circle(waits, thread, ts);
 }
 
-/* How a wait ends: only after WOKEN its mutex may be its own. */
-enum wait_end { END_LOST, END_NONE, END_RETURN, END_SIGNAL, END_WOKEN, END_EXIT };
-
 static const enum waits_fate fates[] = {
-	[END_LOST] = WAITS_NOT_KNOWN_HOW,
-	[END_NONE] = WAITS_ENDED,
-	[END_RETURN] = WAITS_ENDED,
-	[END_SIGNAL] = WAITS_INTERRUPTED,
-	[END_WOKEN] = WAITS_ENDED,
-	[END_EXIT] = WAITS_ENDED_BY_EXIT,
+	[WAITS_END_LOST] = WAITS_NOT_KNOWN_HOW,  [WAITS_END_NONE] = WAITS_ENDED,
+	[WAITS_END_RETURN] = WAITS_ENDED,        [WAITS_END_SIGNAL] = WAITS_INTERRUPTED,
+	[WAITS_END_RESUMED] = WAITS_INTERRUPTED, [WAITS_END_WOKEN] = WAITS_ENDED,
+	[WAITS_END_EXIT] = WAITS_ENDED_BY_EXIT,
 };
 
-static enum wait_end end_of(int64_t result)
-{
-	if (result == -EAGAIN)
-		return END_NONE;
-	if (result == -EINTR || (result <= -RESTART_FIRST && result >= -RESTART_BLOCK))
-		return END_SIGNAL;
-	return result ? END_RETURN : END_WOKEN;
-}
-
-static int end_wait(struct waits *waits, uint32_t thread, uint64_t ts, enum wait_end end)
+static int end_wait(struct waits *waits, uint32_t thread, uint64_t ts, enum waits_end end)
 {
 	struct waits_thread *known = &waits->threads[thread];
 	struct waits_object *object;
@@ -283,12 +172,13 @@ static int end_wait(struct waits *waits, uint32_t thread, uint64_t ts, enum wait
 	result = unstick(waits, thread, ts);
 	waits_end_circle(waits, thread, ts, fates[end]);
 	object = waits_object(waits, known->object - 1);
-	if (end == END_LOST)
+	if (end == WAITS_END_LOST)
 		waits->halves++;
-	else if (end != END_NONE)
+	else if (end != WAITS_END_NONE)
 		count_wait(waits, thread, known->object - 1, ts > known->begin ? ts - known->begin : 0);
-	if (end == END_WOKEN && waits_kind_of(object) == WAITS_MUTEX && object->holder == REPORT_NONE)
-		set_holder(object, thread, WAITS_SUSPECTED);
+	if (end == WAITS_END_WOKEN && !known->inherits && waits_kind_of(object) == WAITS_MUTEX &&
+	    object->holder == REPORT_NONE)
+		waits_set_holder(object, thread, WAITS_SUSPECTED);
 	known->object = 0;
 	return result ? result : failure_of(waits);
 }
@@ -296,8 +186,8 @@ static int end_wait(struct waits *waits, uint32_t thread, uint64_t ts, enum wait
 /* Threads that wait at that address may go on, as far as this one had what they wait for. */
 static void take_wake(struct waits *waits, uint32_t thread, uint64_t address)
 {
-	struct waits_object *mutex = object_of(waits, thread, address, WAITS_MUTEX, false);
-	struct waits_object *condition = object_of(waits, thread, address, WAITS_CONDITION, false);
+	struct waits_object *mutex = waits_object_of(waits, thread, address, WAITS_MUTEX, false);
+	struct waits_object *condition = waits_object_of(waits, thread, address, WAITS_CONDITION, false);
 
 	if (condition) {
 		condition->last = thread;
@@ -305,33 +195,8 @@ static void take_wake(struct waits *waits, uint32_t thread, uint64_t address)
 	}
 	if (!mutex || mutex->proof == WAITS_PROVED || (mutex->last == thread && mutex->last_proof == WAITS_PROVED))
 		return;
-	set_holder(mutex, thread, WAITS_SUSPECTED);
-	set_holder(mutex, REPORT_NONE, WAITS_NOT_KNOWN);
-}
-
-/* What the call is, or OP_NONE. */
-static struct futex_call read_call(const struct report_event *event, int64_t id)
-{
-	uint64_t args[4];
-	struct futex_call call = { .op = OP_NONE };
-
-	for (unsigned i = 0; i < 4; i++)
-		args[i] = (uint64_t)report_number(event->layout, event->event, CALL_ARG0 + i);
-	call.address = args[0];
-	if (id == CALL_FUTEX) {
-		call.op = args[1] & OP_MASK;
-		call.is_private = args[1] & OP_PRIVATE;
-		call.value = (uint32_t)args[2];
-		call.is_timed = args[3] != 0;
-	} else if (id == CALL_WAIT) {
-		call.op = OP_WAIT_BITSET;
-		call.value = args[1];
-		call.is_private = args[3] & FUTEX2_PRIVATE;
-		call.is_timed = true; /* its time is an argument that is not read: it may have an end */
-	} else if (id == CALL_WAKE) {
-		call.op = OP_WAKE;
-	}
-	return call;
+	waits_set_holder(mutex, thread, WAITS_SUSPECTED);
+	waits_set_holder(mutex, REPORT_NONE, WAITS_NOT_KNOWN);
 }
 
 static int take_call(struct waits *waits, const struct report_event *event, int64_t id)
@@ -339,77 +204,65 @@ static int take_call(struct waits *waits, const struct report_event *event, int6
 	struct waits_thread *known = &waits->threads[event->thread];
 	uint64_t ts = event->event->record->ts;
 	uint32_t resumes = known->resumes;
-	struct futex_call call;
-	int result = end_wait(waits, event->thread, ts, END_LOST);
+	struct waits_call call = waits_read_call(event, id);
+	int result = end_wait(waits, event->thread, ts, WAITS_END_LOST);
 
 	known->resumes = 0;
 	if (result)
 		return result;
-	if (id == CALL_RESTART && resumes) {
+	switch (call.what) {
+	case WAITS_CALL_WAIT:
+		return begin_wait(waits, event->thread, &call, ts);
+	case WAITS_CALL_WAKE:
+		take_wake(waits, event->thread, call.address);
+		return failure_of(waits);
+	case WAITS_CALL_RESTART:
 		known->object = resumes;
 		known->begin = ts;
 		known->is_timed = true;
-		return waits_look_for_circle(waits, event->thread, ts);
-	}
-	waits->many += id == CALL_WAITV;
-	call = read_call(event, id);
-	switch (call.op) {
-	case OP_WAIT:
-	case OP_WAIT_BITSET:
-	case OP_WAIT_REQUEUE_PI:
-	case OP_LOCK_PI:
-	case OP_LOCK_PI2:
-		return begin_wait(waits, event->thread, &call, ts);
-	case OP_WAKE:
-	case OP_WAKE_BITSET:
-	case OP_WAKE_OP:
-	case OP_REQUEUE:
-	case OP_CMP_REQUEUE:
-	case OP_CMP_REQUEUE_PI:
-	case OP_UNLOCK_PI:
-		take_wake(waits, event->thread, call.address);
-		break;
+		return resumes ? waits_look_for_circle(waits, event->thread, ts) : 0;
+	case WAITS_CALL_UNREAD:
+		waits->unread++;
+		return 0;
 	default:
-		break;
+		return 0;
 	}
-	return failure_of(waits);
 }
 
 static int take_return(struct waits *waits, const struct report_event *event, int64_t id)
 {
 	struct waits_thread *known = &waits->threads[event->thread];
-	int64_t result = report_number(event->layout, event->event, CALL_END_RET);
-	uint32_t object = known->object;
+	enum waits_end end = waits_end_of(report_number(event->layout, event->event, CALL_END_RET));
 
-	if (id != CALL_FUTEX && id != CALL_WAIT && id != CALL_RESTART)
+	if (!waits_returns(id))
 		return 0;
-	known->resumes = object && result == -RESTART_BLOCK ? object : 0;
-	return end_wait(waits, event->thread, event->event->record->ts, end_of(result));
+	known->resumes = end == WAITS_END_RESUMED ? known->object : 0;
+	return end_wait(waits, event->thread, event->event->record->ts, end);
 }
 
 /* It has the mutex; another time, where that is recursive. */
 static void take_mutex(struct waits *waits, uint32_t thread, uint64_t address)
 {
-	struct waits_object *object = object_of(waits, thread, address, WAITS_MUTEX, true);
+	struct waits_object *object = waits_object_of(waits, thread, address, WAITS_MUTEX, true);
 
 	if (!object)
 		return;
 	if (object->holder == thread && object->proof == WAITS_PROVED)
 		object->depth++;
 	else
-		set_holder(object, thread, WAITS_PROVED);
+		waits_set_holder(object, thread, WAITS_PROVED);
 }
 
 static void give_mutex(struct waits *waits, uint32_t thread, uint64_t address, bool is_whole)
 {
-	struct waits_object *object = object_of(waits, thread, address, WAITS_MUTEX, false);
+	struct waits_object *object = waits_object_of(waits, thread, address, WAITS_MUTEX, false);
 
 	if (!object || object->holder != thread)
 		return;
 	if (object->depth > 1 && !is_whole)
 		object->depth--;
 	else
-		set_holder(object, REPORT_NONE, WAITS_NOT_KNOWN);
+		waits_set_holder(object, REPORT_NONE, WAITS_NOT_KNOWN);
 }
 
 /* Probes in the functions of locks. pthread_cond_wait gives a mutex back, and has it again whatever it returns. */
@@ -447,7 +300,7 @@ static int take_fork(struct waits *waits, const struct report_event *event)
 {
 	uint32_t tid = (uint32_t)report_number(event->layout, event->event, FORK_CHILD_TID);
 	uint64_t pid = (uint32_t)report_number(event->layout, event->event, FORK_CHILD_PID);
-	struct waits_process *process = pid ? process_at(waits, pid) : NULL;
+	struct waits_process *process = pid ? waits_process_at(waits, pid) : NULL;
 
 	if (!process)
 		return failure_of(waits);
@@ -464,7 +317,7 @@ static int take_fork(struct waits *waits, const struct report_event *event)
 static int take_state(struct waits *waits, const struct report_event *event)
 {
 	uint64_t pid = (uint32_t)report_number(event->layout, event->event, STATE_PID);
-	struct waits_process *process = pid ? process_at(waits, pid) : NULL;
+	struct waits_process *process = pid ? waits_process_at(waits, pid) : NULL;
 
 	if (process) {
 		process->alive++;
@@ -476,8 +329,8 @@ static int take_state(struct waits *waits, const struct report_event *event)
 
 static int take_exit(struct waits *waits, const struct report_event *event)
 {
-	int result = end_wait(waits, event->thread, event->event->record->ts, END_EXIT);
-	struct waits_process *process = process_of(waits, event->thread);
+	int result = end_wait(waits, event->thread, event->event->record->ts, WAITS_END_EXIT);
+	struct waits_process *process = waits_process_of(waits, event->thread);
 
 	waits->threads[event->thread].is_gone = true;
 	if (!process)
@@ -490,7 +343,7 @@ static int take_exit(struct waits *waits, const struct report_event *event)
 
 static int take_exec(struct waits *waits, const struct report_event *event)
 {
-	struct waits_process *process = process_of(waits, event->thread);
+	struct waits_process *process = waits_process_of(waits, event->thread);
 
 	if (!process)
 		return failure_of(waits);
@@ -516,7 +369,7 @@ static int take_waking(struct waits *waits, const struct report_event *event)
 static int meet(struct waits *waits, uint32_t thread)
 {
 	struct waits_thread *known = thread_of(waits, thread);
-	struct waits_process *process = known && !known->is_met ? process_of(waits, thread) : NULL;
+	struct waits_process *process = known && !known->is_met ? waits_process_of(waits, thread) : NULL;
 
 	if (!known)
 		return -ENOMEM;
@@ -657,10 +510,10 @@ static int waits_finish(struct report *report)
 const struct report_kind report_waits = {
 	.name = "waits",
 	.title = "Waits",
-	.question = "who waits for whom",
+	.question = "which threads wait for which",
 	.needs = (const struct report_need[]){ { ROLE_CALL, "For what threads waited is not known" },
 					       { ROLE_CALL_END, "How long threads waited is not known" },
-					       { ROLE_WAKING, "Who woke whom is not known" },
+					       { ROLE_WAKING, "Who woke waiting threads is not known" },
 					       { ROLE_FORK, "Which threads a process has is not known" },
 					       { 0 } },
 	.open = waits_open,
