@@ -86,6 +86,10 @@ record_locks()
 	python3 "$root/tests/report/naive.py" $ASTERISM suspected3 waits
 }
 
+@test "circles of made-up programs are those that their locks are in" {
+	python3 "$root/tests/report/locks.py" $ASTERISM 1 60
+}
+
 @test "programs that live have no circle, however long they wait for locks" {
 	for program in "ring 3" "ring 2" orderly "convoy 50" handed "one 4"; do
 		for with in none probes; do
