@@ -150,6 +150,8 @@ def futexes(events):
             memories[child] += child == event["child_tgid"]
         elif name == "sched_process_exec":
             memories[pid] += 1
+        elif name == "sched_waking":
+            pids.setdefault(event["target_tid"], event["target_pid"])
         elif name == "sched_process_exit":
             end(tid, ts)
             pids.pop(tid)
@@ -180,12 +182,12 @@ def check_waits(events, tables, expect):
     expect("objects", sorted((kind(key), key[0], hex(key[2]), len(took), sum(took), max(took),
                               len({thread for thread, of in edges if of == key})) for key, took in objects.items()),
            sorted((row["object"].split()[0], row["process"]["pid"], row["address"], row["count"], row["sum_ns"],
-                   row["most_ns"], row["threads"]) for row in tables["objects"]))
+                   row["most_ns"], row["threads"]) for row in tables["objects"] if row["count"]))
     addresses = {row["object"]: row["address"] for row in tables["objects"]}
     expect("edges", sorted((kind(key), tid, hex(key[2]), len(took), sum(took), max(took))
                            for ((tid, _), key), took in edges.items()),
            sorted((row["object"].split()[0], thread(row["thread"]), addresses[row["object"]], row["count"],
-                   row["sum_ns"], row["most_ns"]) for row in tables["edges"]))
+                   row["sum_ns"], row["most_ns"]) for row in tables["edges"] if row["count"]))
 
 
 CHECKS = {"waits": check_waits, "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}

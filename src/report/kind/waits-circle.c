@@ -40,10 +40,13 @@ static struct waits_circle *circle_of(struct waits *waits, size_t length, enum w
 				 (uint64_t[]){ waits->walk[least].thread, waits->walk[least].object, length, proof });
 	if (!circle || circle->members)
 		return circle;
-	if (waits->members + length <= WAITS_MEMBERS_MAX)
-		circle->members = alloc_zero(length, sizeof *circle->members);
-	if (!circle->members)
+	if (waits->members + length > WAITS_MEMBERS_MAX)
 		return NULL;
+	circle->members = alloc_zero(length, sizeof *circle->members);
+	if (!circle->members) {
+		waits->circles.failure = -ENOMEM;
+		return NULL;
+	}
 	waits->members += length;
 	for (size_t i = 0; i < length; i++)
 		circle->members[i] = waits->walk[(least + i) % length];
@@ -90,11 +93,13 @@ int waits_look_for_circle(struct waits *waits, uint32_t thread, uint64_t ts)
 
 void waits_end_circle(struct waits *waits, uint32_t thread, uint64_t ts, enum waits_fate fate)
 {
-	struct waits_circle *circle = (struct waits_circle *)waits->circles.items + waits->threads[thread].circle - 1;
+	uint32_t number = waits->threads[thread].circle;
+	struct waits_circle *circle;
 	uint64_t lasted;
 
-	if (!waits->threads[thread].circle)
+	if (!number)
 		return;
+	circle = (struct waits_circle *)waits->circles.items + number - 1;
 	for (size_t i = 0; i < circle->key[2]; i++)
 		waits->threads[circle->members[i].thread].circle = 0;
 	lasted = ts > circle->begin ? ts - circle->begin : 0;

@@ -494,7 +494,9 @@ static int waits_finish(struct report *report)
 		const struct waits_thread *known = &waits->threads[i];
 
 		waits_end_circle(waits, i, end, WAITS_STANDS);
-		if (known->object)
+		if (known->object && report->view->threads[i].death) /* its end was not seen when it came */
+			waits->halves++;
+		else if (known->object)
 			count_wait(waits, i, known->object - 1, end > known->begin ? end - known->begin : 0);
 		result = failure_of(waits);
 	}
