@@ -147,6 +147,7 @@ def futexes(events):
             births[child] += 1
             pids[child] = event["child_tgid"]
             open_waits.pop(child, None)
+            resumes.pop(child, None)
             memories[child] += child == event["child_tgid"]
         elif name == "sched_process_exec":
             memories[pid] += 1
@@ -154,7 +155,6 @@ def futexes(events):
             pids.setdefault(event["target_tid"], event["target_pid"])
         elif name == "sched_process_exit":
             end(tid, ts)
-            pids.pop(tid)
         elif name == "sys_exit" and event["id"] in (FUTEX, FUTEX_WAIT_CALL, RESTART):
             if event["ret"] == -errno.EAGAIN:
                 open_waits.pop(tid, None)
