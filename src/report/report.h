@@ -133,6 +133,9 @@ uint64_t report_ran(const struct report_view *view, uint32_t thread);
 /* The name with that index (reasons, functions, programs); "" for 0. */
 const char *report_name(const struct report_view *view, uint32_t index);
 
+/* The thread that has the tid now, or REPORT_NONE; 0 for 0. */
+uint32_t report_thread_find(const struct report_view *view, uint32_t tid);
+
 struct report;
 struct report_tables;
 

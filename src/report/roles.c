@@ -97,7 +97,13 @@ static const struct row rows[] = {
 	    { "op", false, false } } },
 	{ "pthread_mutex_lock", ROLE_LOCK_WANTED, { { "mutex", true, false } } },
 	{ "pthread_mutex_lock_return", ROLE_LOCK_TAKEN, { { "ret", true, false } } },
+	{ "pthread_mutex_trylock", ROLE_LOCK_WANTED, { { "mutex", true, false } } },
+	{ "pthread_mutex_trylock_return", ROLE_LOCK_TAKEN, { { "ret", true, false } } },
+	{ "pthread_mutex_timedlock", ROLE_LOCK_WANTED, { { "mutex", true, false } } },
+	{ "pthread_mutex_timedlock_return", ROLE_LOCK_TAKEN, { { "ret", true, false } } },
 	{ "pthread_mutex_unlock", ROLE_LOCK_GIVEN, { { "mutex", true, false } } },
+	{ "pthread_cond_wait", ROLE_CONDITION, { { "mutex", true, false } } },
+	{ "pthread_cond_wait_return", ROLE_CONDITION_END, { { "ret", true, false } } },
 	{ "match", ROLE_MATCH, { { "rule", true, true }, { "values", false, true }, { "tainted", false, false } } },
 };
 

@@ -39,6 +39,8 @@ enum report_role {
 	ROLE_LOCK_WANTED,
 	ROLE_LOCK_TAKEN,
 	ROLE_LOCK_GIVEN,
+	ROLE_CONDITION, /* a mutex is given back to wait for a condition */
+	ROLE_CONDITION_END,
 	ROLE_THREAD_MADE, /* pthread_create: the start function */
 	ROLE_MATCH,
 	ROLE_COUNT,

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 static uint32_t *place_of(const struct report_pass *pass, uint32_t tid)
 {
@@ -21,6 +22,12 @@ uint32_t pass_thread_find(const struct report_pass *pass, uint32_t tid)
 	if (!tid)
 		return 0;
 	return place && *place ? *place : REPORT_NONE;
+}
+
+uint32_t report_thread_find(const struct report_view *view, uint32_t tid)
+{
+	_Static_assert(offsetof(struct report_pass, view) == 0, "the view is of the pass");
+	return pass_thread_find((const struct report_pass *)view, tid);
 }
 
 static bool has_room(struct report_pass *pass, uint32_t tid)

@@ -15,6 +15,9 @@ import json
 import subprocess
 import sys
 
+FUTEX, FUTEX_WAIT_CALL, RESTART = 202, 455, 219
+WAITS = (0, 6, 9, 11, 13)
+
 
 def events_of(asterism, trace):
     done = subprocess.run([asterism, "dump", "-f", "json", trace], stdout=subprocess.PIPE, text=True, check=True)
@@ -376,7 +379,81 @@ def check_priorities(events, ask, expect):
     expect("inversions", found, sorted(rows, key=lambda row: (-row[0], *row[1:])))
 
 
-CHECKS = {"interruptions": check_interruptions, "rates": check_rates, "sequences": check_sequences,
+def wait_of(event):
+    """(operation, whether it is private, value) of a call that waits, or None"""
+    if event["id"] == FUTEX_WAIT_CALL:
+        return 9, bool(event["arg3"] & 128), event["arg1"]
+    op = event["arg1"] & 127 if event["id"] == FUTEX else None
+    return (op, bool(event["arg1"] & 128), event["arg2"] & 0xffffffff) if op in WAITS else None
+
+
+def futexes(events):
+    """({object: [times]}, {(born thread, object): [times]}), an object being its process, address and kind"""
+    open_waits, resumes, births = {}, {}, collections.Counter()
+    memories, pids = collections.Counter(), {}
+    objects, edges = collections.defaultdict(list), collections.defaultdict(list)
+
+    def end(tid, ts):
+        if tid not in open_waits:
+            return None
+        key, begin = open_waits.pop(tid)
+        objects[key].append(ts - begin)
+        edges[(tid, births[tid]), key].append(ts - begin)
+        return key
+
+    for event in events:
+        tid, pid, name, ts = event["tid"], event["pid"], event["event"], event["ts"]
+        pids[tid] = pid
+        if name == "sched_process_fork":
+            child = event["child_pid"]
+            births[child] += 1
+            pids[child] = event["child_tgid"]
+            open_waits.pop(child, None)
+            resumes.pop(child, None)
+            memories[child] += child == event["child_tgid"]
+        elif name == "sched_process_exec":
+            memories[pid] += 1
+        elif name == "sched_waking":
+            pids.setdefault(event["target_tid"], event["target_pid"])
+        elif name == "sched_process_exit":
+            end(tid, ts)
+        elif name == "sys_exit" and event["id"] in (FUTEX, FUTEX_WAIT_CALL, RESTART):
+            if event["ret"] == -errno.EAGAIN:
+                open_waits.pop(tid, None)
+            key = end(tid, ts)
+            resumes[tid] = key if event["ret"] == -516 else None
+        elif name == "sys_enter":
+            open_waits.pop(tid, None)
+            resumed, wait = resumes.pop(tid, None), wait_of(event)
+            if event["id"] == RESTART and resumed:
+                open_waits[tid] = resumed, ts
+            elif wait:
+                op, private, value = wait
+                joins = op == 9 and not private and value != tid and pids.get(value) == pid
+                kind = ("join", value, births[value]) if joins else (
+                    "mutex" if (op, value) == (0, 2) or op in (6, 13) else "condition")
+                open_waits[tid] = (pid, memories[pid], event["arg0"], kind), ts
+    for tid in list(open_waits):
+        end(tid, events[-1]["ts"])
+    return objects, edges
+
+
+def check_waits(events, ask, expect):
+    tables = ask("waits")
+    objects, edges = futexes(events)
+    kind = lambda key: key[3] if isinstance(key[3], str) else key[3][0]
+    expect("objects", sorted((kind(key), key[0], hex(key[2]), len(took), sum(took), max(took),
+                              len({thread for thread, of in edges if of == key})) for key, took in objects.items()),
+           sorted((row["object"].split()[0], row["process"]["pid"], row["address"], row["count"], row["sum_ns"],
+                   row["most_ns"], row["threads"]) for row in tables["objects"] if row["count"]))
+    addresses = {row["object"]: row["address"] for row in tables["objects"]}
+    expect("edges", sorted((kind(key), tid, hex(key[2]), len(took), sum(took), max(took))
+                           for ((tid, _), key), took in edges.items()),
+           sorted((row["object"].split()[0], thread(row["thread"]), addresses[row["object"]], row["count"],
+                   row["sum_ns"], row["most_ns"]) for row in tables["edges"] if row["count"]))
+
+
+CHECKS = {"waits": check_waits, "interruptions": check_interruptions, "rates": check_rates, "sequences": check_sequences,
           "path": check_path, "priorities": check_priorities, "processes": check_processes, "syscalls": check_syscalls, "faults": check_faults}
 
 

@@ -6,9 +6,9 @@
 
 #include "report/report.h"
 
-extern const struct report_kind report_overview, report_timeline, report_processes, report_path, report_priorities,
-	report_latency, report_interruptions, report_rates, report_syscalls, report_faults, report_matches,
-	report_sequences, report_slices;
+extern const struct report_kind report_overview, report_timeline, report_processes, report_waits, report_path,
+	report_priorities, report_latency, report_interruptions, report_rates, report_syscalls, report_faults,
+	report_matches, report_sequences, report_slices;
 
 /* All kinds in the order in which they are shown, ended by NULL. */
 extern const struct report_kind *const report_kinds[];

@@ -8,6 +8,9 @@
  *        plant-locks apart ROUNDS    each has a lock of its own
  *        plant-locks circle THREADS [CIRCLES]
  *                                    each takes a lock and then that of the next: all are stuck for ever
+ *        plant-locks joined THREADS  the same, while the first thread joins them; a signal ends it after a second
+ *        plant-locks ring THREADS    nearly that, but alive: the last one takes its locks in the other order, and each
+ *                                    holds them for a tenth of a second
  *        plant-locks orderly         two threads take two locks in the same order
  *        plant-locks behind          two threads wait six seconds for two locks of a third one, which sleeps
  *        plant-locks handed          two threads hand two locks to each other, for two seconds
@@ -126,6 +129,21 @@ static void *link_taker(void *context)
 	return NULL;
 }
 
+static void *link_holder(void *context)
+{
+	struct link *link = context;
+
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(link->first);
+		nap_us(100000);
+		pthread_mutex_lock(link->then);
+		nap_us(100000);
+		pthread_mutex_unlock(link->then);
+		pthread_mutex_unlock(link->first);
+	}
+	return NULL;
+}
+
 /* Circles of so many threads each. The waits begin in no order that is known. */
 static void circles(int threads, int count)
 {
@@ -144,6 +162,28 @@ static void circles(int threads, int count)
 		start(&thread, link_taker, &links[i]);
 	sleep(2);
 	exit(0);
+}
+
+/* Circles, or what nearly is one: there the last takes the locks as the first would. */
+static void joined(int threads, bool is_circle)
+{
+	static pthread_mutex_t locks[MOST];
+	static struct link links[MOST];
+	pthread_t thread[MOST];
+
+	pthread_barrier_init(&both, NULL, threads);
+	for (int i = 0; i < threads; i++) {
+		pthread_mutex_init(&locks[i], NULL);
+		links[i] = (struct link){ &locks[i], &locks[(i + 1) % threads] };
+	}
+	if (!is_circle)
+		links[threads - 1] = (struct link){ &locks[0], &locks[threads - 1] };
+	else
+		alarm(1);
+	for (int i = 0; i < threads; i++)
+		start(&thread[i], is_circle ? link_taker : link_holder, &links[i]);
+	for (int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
 }
 
 static void *orderly_taker(void *unused)
@@ -253,6 +293,8 @@ int main(int argc, char **argv)
 		convoy();
 	else if (!strcmp(what, "circle") && number > 1 && number * again <= MOST)
 		circles(number, again);
+	else if ((!strcmp(what, "joined") || !strcmp(what, "ring")) && number > 1 && number <= MOST)
+		joined(number, *what == 'j');
 	else if (!strcmp(what, "orderly"))
 		pair(orderly_taker, 0);
 	else if (!strcmp(what, "behind"))

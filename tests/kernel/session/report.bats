@@ -9,7 +9,18 @@ setup()
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
 	root=$BATS_TEST_DIRNAME/../../..
 	[ "$(id -u)" = 0 ] || skip "needs root"
+	programs=${ASTERISM_TEST_PROGRAMS:-$root/build/tests/kernel}
 	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# `record_locks TRACE WITH ARGUMENT...`: what plant-locks does with these; WITH is "probes" in its locks, or "none".
+record_locks()
+{
+	local trace=$1 with=$2 more=()
+	shift 2
+	[ "$with" = none ] || more=(--catalog "$root/catalogs/pthread.events" -e 'pthread_mutex_*,pthread_cond_wait*')
+	timeout 60 $ASTERISM record -q --for-report "${more[@]}" -o "$trace" -- "$programs/plant-locks" "$@" || [ $? = 142 ]
+	$ASTERISM report --only waits -f json -o "$trace.json" "$trace"
 }
 
 @test "states of a random workload are those of another computation, and sums the kernel's" {
@@ -17,9 +28,9 @@ setup()
 	python3 "$root/tests/report/states.py" $ASTERISM trace --schedstat stat --tick 10000000
 }
 
-@test "calls, faults, processes, interruptions, rates and sequences are those of another computation" {
+@test "calls, faults, processes, waits, interruptions, rates and sequences are those of another computation" {
 	timeout 120 $ASTERISM record -q --for-report -o trace -- python3 "$root/tests/report/workload.py" 0.5 11
-	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults processes interruptions rates sequences
+	run -0 python3 "$root/tests/report/naive.py" $ASTERISM trace syscalls faults processes waits interruptions rates sequences
 	[[ $output == *" 0 tables wrong" ]]
 }
 
@@ -251,10 +262,155 @@ texts = [node.firstChild.data for node in xml.dom.minidom.parse("prio.svg").docu
 assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, texts'
 }
 
+@test "circles of 2, 3 and 5 threads: with probes who has what is proved, without them suspected" {
+	for threads in 2 3 5; do
+		record_locks proved$threads probes joined $threads
+		record_locks suspected$threads none joined $threads
+		python3 - $threads <<-'END'
+			import json, sys
+			length = int(sys.argv[1])
+			for proof in "proved", "suspected":
+			    tables = json.load(open(f"{proof}{length}.json"))["reports"]["waits"]["tables"]
+			    assert len(tables["circles"]) == 1, tables
+			    circle, members = tables["circles"][0], tables["members"]
+			    assert (circle["length"], circle["proof"], circle["count"]) == (length, proof, 1), circle
+			    assert circle["most_ns"] > 500_000_000 and circle["end"] in ("signal", "threads ended"), circle
+			    tids = [member["thread"]["tid"] for member in members]
+			    assert len(set(tids)) == len({member["object"] for member in members}) == length, members
+			    assert all(member["object"].startswith("mutex ") for member in members), members
+			    holders = [member["holder"] and member["holder"]["tid"] for member in members]
+			    assert holders == (tids[1:] + tids[:1] if proof == "proved" else [None] * length), members
+			    joins = [row for row in tables["edges"] if row["object"].startswith("join ")]
+			    assert len(joins) == 1 and joins[0]["thread"]["tid"] == joins[0]["thread"]["pid"], joins
+		END
+	done
+	python3 "$root/tests/report/naive.py" $ASTERISM proved5 waits
+	python3 "$root/tests/report/naive.py" $ASTERISM suspected3 waits
+}
+
+@test "circles of made-up programs are those that their locks are in" {
+	python3 "$root/tests/report/locks.py" $ASTERISM 1 60
+}
+
+@test "programs that live have no circle, however long they wait for locks" {
+	for program in "ring 3" "ring 2" orderly "convoy 50" handed "one 4"; do
+		for with in none probes; do
+			rm -rf trace
+			# shellcheck disable=SC2086
+			record_locks trace $with $program
+			python3 - "$program" <<-'END'
+				import json, sys
+				tables = json.load(open("trace.json"))["reports"]["waits"]["tables"]
+				assert not tables["circles"], (sys.argv, tables)
+				assert tables["objects"], sys.argv
+			END
+		done
+	done
+}
+
+@test "threads that stand while the first one sleeps are no proof: it may have their locks" {
+	record_locks trace none circle 2
+	record_locks probed probes circle 2
+	python3 - <<-'END'
+		import json
+		circles = [json.load(open(f"{name}.json"))["reports"]["waits"]["tables"]["circles"] for name in ("trace", "probed")]
+		assert not circles[0], circles
+		assert [(row["length"], row["proof"]) for row in circles[1]] == [(2, "proved")], circles
+	END
+}
+
+@test "the graph of waits: threads wait for the same mutex, the first one joins them" {
+	record_locks trace none convoy 50
+	$ASTERISM report --only waits -o waits.dot trace
+	$ASTERISM report --only waits -o waits.svg trace
+	python3 - <<-'END'
+		import json, re, xml.dom.minidom
+		tables = json.load(open("trace.json"))["reports"]["waits"]["tables"]
+		mutexes = [row for row in tables["objects"] if row["object"].startswith("mutex ")]
+		assert mutexes[0]["threads"] == 4 and mutexes[0]["proof"] == "suspected", mutexes
+		joined = [row["holder"]["tid"] for row in tables["objects"] if row["object"].startswith("join ")]
+		waiters = {row["thread"]["tid"] for row in tables["edges"] if row["object"] == mutexes[0]["object"]}
+		assert len(waiters) == 4 and joined and set(joined) <= waiters, (joined, waiters)
+		pairs = [row for row in tables["pairs"] if row["reason"] == "mutex"]
+		assert pairs and all(row["waiter"]["tid"] in waiters and row["waker"]["tid"] in waiters for row in pairs), pairs
+		text = open("waits.dot").read()
+		diamond = re.search(rf'(o\d+) \[shape=diamond, label="{mutexes[0]["object"]} ', text)[1]
+		assert len(re.findall(rf"t\d+ -> {diamond} ", text)) == 4 and "red" not in text, text
+		assert re.search(rf"{diamond} -> t\d+ \[style=dashed\]", text), text
+		tree = xml.dom.minidom.parse("waits.svg").documentElement
+		assert len(tree.getElementsByTagName("polygon")) == len(tables["objects"])
+		assert "#cc0000" not in open("waits.svg").read()
+	END
+}
+
+@test "what is drawn of waits has at most 300 nodes and says what is not; a circle of a thousand threads is found" {
+	python3 - >big.jsonl <<-'END'
+		import json
+		ts = 0
+		def put(event, tid, **fields):
+		    global ts
+		    ts += 1000
+		    print(json.dumps({"event": event, "ts": ts, "cpu": 0, "pid": 100, "tid": tid, "comm": '"];evil ["<x>', **fields}))
+		for i in range(1000):
+		    put("pthread_mutex_lock", 100 + i, mutex=4096 + 64 * i, caller=0)
+		    put("pthread_mutex_lock_return", 100 + i, ret=0)
+		for i in range(1000):
+		    address = 4096 + 64 * ((i + 1) % 1000)
+		    put("pthread_mutex_lock", 100 + i, mutex=address, caller=0)
+		    put("sys_enter", 100 + i, id=202, arg0=address, arg1=128, arg2=2, arg3=0, arg4=0, arg5=0)
+	END
+	$ASTERISM report --only waits -f json -o big.json big.jsonl
+	$ASTERISM report --only waits -o big.dot big.jsonl
+	$ASTERISM report --only waits -o big.svg big.jsonl
+	python3 - <<-'END'
+		import json, re, xml.dom.minidom
+		tables = json.load(open("big.json"))["reports"]["waits"]["tables"]
+		circle, = tables["circles"]
+		assert (circle["length"], circle["proof"], circle["end"], circle["end_ns"]) == (1000, "proved", "stands", None), circle
+		tids = [row["thread"]["tid"] for row in tables["members"]]
+		assert tids == list(range(100, 1100)), tids
+		text = open("big.dot").read()
+		quoted = re.sub(r'"(\\.|[^"\\])*"', "TEXT", text)
+		assert "evil" not in quoted and '"' not in quoted
+		nodes = len(re.findall(r"shape=(?:box|diamond)", quoted))
+		drawn = len(re.findall(r"t\d+ -> o\d+ .*color=red", quoted))
+		assert 250 < nodes <= 300, nodes
+		assert f"{1000 - drawn} more waits are not drawn" in text, drawn
+		tree = xml.dom.minidom.parse("big.svg").documentElement
+		assert not tree.getElementsByTagName("x")
+		assert any("more waits are not drawn" in node.firstChild.data for node in tree.getElementsByTagName("text"))
+	END
+}
+
+@test "where events are missing, waits and holders are forgotten, and that is said" {
+	timeout 60 $ASTERISM record -q --for-report --catalog "$root/catalogs/pthread.events" -e 'pthread_mutex_*' -o trace -- \
+		taskset -c 0 "$programs/plant-locks" joined 2 || [ $? = 142 ]
+	python3 - <<-'END'
+		import struct
+		with open("trace/stream_0", "r+b") as file:
+		    stream, at = file.read(), 0
+		    while at < len(stream):
+		        last, at = at, at + struct.unpack_from("<Q", stream, at + 56)[0] // 8
+		    assert last > 96
+		    file.seek(last + 64)
+		    file.write(struct.pack("<Q", 7))
+	END
+	run -3 $ASTERISM report --only waits -f json -o lossy.json trace
+	run -3 $ASTERISM report --only waits trace
+	[[ ${output//$'\n'/ } == *"was forgotten where events are missing (1 times)"*" waits are not counted: their return is not in the trace."* ]]
+	[[ $output != *"mutex 0"* ]]
+	python3 - <<-'END'
+		import json
+		tables = json.load(open("lossy.json"))["reports"]["waits"]["tables"]
+		circle, = tables["circles"]
+		assert circle["proof"] == "proved" and circle["end"] is None and circle["most_ns"] < 500_000_000, circle
+	END
+}
+
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
-	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, path, priorities, rates"* ]]
+	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, waits, path, priorities, rates"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
 	[[ $output == *".dot is the picture of one report"* ]]
 	$ASTERISM report -o page.html trace
@@ -262,7 +418,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 		import re
 		page = open("page.html", encoding="utf-8").read()
 		pictures = re.findall(r'<section id="([^"]*)">(?:(?!</section>).)*<details open><summary>Picture</summary>\n(<svg.*?</svg>\n)</details>', page, re.S)
-		assert [name for name, _ in pictures] == ["processes", "path", "priorities", "rates"], [name for name, _ in pictures]
+		assert [name for name, _ in pictures] == ["processes", "waits", "path", "priorities", "rates"], [name for name, _ in pictures]
 		assert not any(re.search(r"<style|<script|style=|\son\w+=", picture) for _, picture in pictures)
 	END
 	run -2 $ASTERISM report -o all.png trace
