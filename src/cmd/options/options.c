@@ -217,8 +217,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 				 .help = "with -p: observe these processes only, not their descendants" },
 	[OPTION_NO_LIVE] = { "no-live", 0, CLI_FLAG, .help = "only the tests of recorded events" },
 	[OPTION_ONLY] = { "only", 0, CLI_LIST, "NAME,...", NULL,
-			  "only these reports: overview, timeline, processes, path, priorities, latency, syscalls, faults, "
-			  "slices" },
+			  "only these reports: overview, timeline, processes, path, priorities, latency, syscalls, "
+			  "faults, slices" },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_PID] = { "pid", 'p', CLI_NUMBER, "PID", NULL,
