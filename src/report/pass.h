@@ -17,7 +17,7 @@ struct report_options {
 	bool from_is_relative, to_is_relative; /* to the first event */
 	bool is_redacted;
 	const char *pair; /* report_view */
-	uint32_t tid; /* of the thread that is asked about; 0: none is */
+	uint32_t tid;     /* of the thread that is asked about; 0: none is */
 };
 
 int report_pass_new(struct event_source *source, const struct report_options *options, struct report_pass **made);

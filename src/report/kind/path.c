@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { REASONS_MAX = 1 << 16, ROWS_DRAWN = 40, SAID = 3 };
+enum { KEPT = 3 << 18, REASONS_MAX = 1 << 16, ROWS_DRAWN = 40, SAID = 3 };
 
 struct share {
 	uint64_t key[2]; /* thread; what, and above that the reason */
@@ -47,7 +47,7 @@ static int path_open(const struct report_view *view, struct report **made)
 	(void)view;
 	if (!path)
 		return -ENOMEM;
-	path->past.most = PAST_MAX;
+	path->past.most = KEPT;
 	path->shares = REPORT_TALLY(struct share, REASONS_MAX);
 	path->thread = REPORT_NONE;
 	*made = &path->report;
@@ -178,7 +178,7 @@ static void say_missing(const struct path *path, struct report_tables *tables)
 		report_note(tables,
 			    "Before %.6f s more is unknown than the trace has: only the last %d intervals are kept. "
 			    "Choose a time with --from and --to.",
-			    (double)(path->past.lost_until_ns - tables->view->first_ns) / 1e9, PAST_MAX);
+			    (double)(path->past.lost_until_ns - tables->view->first_ns) / 1e9, KEPT);
 	if (path->walk.too_deep)
 		report_note(tables, "%llu waits are not followed: too many threads had waited for each other.",
 			    (unsigned long long)path->walk.too_deep);

@@ -411,7 +411,7 @@ static int put_node(FILE *stream, const struct report_view *view, uint32_t threa
 
 	report_thread_name(&name, view, thread);
 	if (known->function)
-		text_printf(&name, "\n%s", report_name(view, known->function));
+		text_printf(&name, " %s", report_name(view, known->function));
 	fprintf(stream, "  t%u [shape=%s, label=", thread, shape);
 	report_dot_text(stream, name.bytes ? name.bytes : "");
 	fputs("];\n", stream);
