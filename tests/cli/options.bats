@@ -7,9 +7,12 @@ bats_require_minimum_version 1.5.0
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
 	build=$(cd "$(dirname "$ASTERISM")/../.." && pwd)
-	asterismd=$build/src/cmd/asterismd
-	[ -x "$ASTERISM-docs" ] && [ -x "$asterismd-docs" ] || skip "the generators of pages are not built"
+	[ -x "$ASTERISM-docs" ] && [ -x "$build/src/daemon/asterismd-docs" ] || skip "the generators of pages are not built"
 	cd "$BATS_TEST_TMPDIR"
+	# each program beside its generator
+	mkdir bin
+	ln -s "$build"/src/cmd/asterism{,-docs,d} "$build/src/daemon/asterismd-docs" bin
+	ASTERISM=$PWD/bin/asterism asterismd=$PWD/bin/asterismd
 	: >file
 }
 
