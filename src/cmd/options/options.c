@@ -303,6 +303,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			 "give the parameter NAME of the rules (PARAM) another value, FILE.NAME: in one file; may be "
 			 "given several times",
 			 .repeats = true, .check = cmd_settings_check, .complete = "_asterism_settings" },
+	[OPTION_SKIP_MISSING] = { "skip-missing", 0, CLI_FLAG,
+				  .help = "go on without the rules whose events were not recorded, and say which" },
 	[OPTION_SIZE] = { "size", 0, CLI_SIZE, "SIZE", NULL,
 			  "keep so many bytes of exact slices on a page (default 32M), those near matches first" },
 	[OPTION_SNAPSHOT] = { "snapshot", 0, CLI_TEXT, "DIR", NULL,

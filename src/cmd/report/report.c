@@ -383,11 +383,11 @@ const struct cli_command cmd_report = {
 		"--perfetto, --chrome, --folded and --speedscope write what happened for other viewers, without a "
 		"report where neither -o, -f nor --only asks for one.\n\n"
 		"--redact leaves out the names of threads, programs and files.",
-	.options = { OPTION_CATALOG,      OPTION_CHROME,     OPTION_FOLDED,   OPTION_FORMAT_REPORT,
-		     OPTION_FROM,         OPTION_LENIENT,    OPTION_MODE,     OPTION_ONLY,
-		     OPTION_OUTPUT,       OPTION_PAIR,       OPTION_PERFETTO, OPTION_REDACT,
-		     OPTION_RULES_REPORT, OPTION_SET,        OPTION_SIZE,     OPTION_SPEEDSCOPE,
-		     OPTION_THREAD,       OPTION_TIME_FIELD, OPTION_TO,       OPTION_VERBOSE },
+	.options = { OPTION_CATALOG,      OPTION_CHROME,     OPTION_FOLDED,       OPTION_FORMAT_REPORT, OPTION_FROM,
+		     OPTION_LENIENT,      OPTION_MODE,       OPTION_ONLY,         OPTION_OUTPUT,        OPTION_PAIR,
+		     OPTION_PERFETTO,     OPTION_REDACT,     OPTION_RULES_REPORT, OPTION_SET,           OPTION_SIZE,
+		     OPTION_SKIP_MISSING, OPTION_SPEEDSCOPE, OPTION_THREAD,       OPTION_TIME_FIELD,    OPTION_TO,
+		     OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,
 };

@@ -90,6 +90,7 @@ static int replay(struct report_rules *found, const struct cli_arguments *argume
 		.file_count = arguments->operand_count,
 		.form = &form,
 		.engine = SESSION_ENGINE_USER,
+		.skips_missing = cli_has(arguments, OPTION_SKIP_MISSING),
 		.on_match = on_match,
 		.context = found,
 		.remedy = "record what the rules need: asterism record --rules FILE --for-report",

@@ -29,6 +29,7 @@ struct judging {
 	bool *used;                           /* per type: the rule has transitions for it */
 	bool lacks_about[EVENT_ABOUT_FIELDS]; /* likewise, of event_abouts */
 	bool lacks_raised, lacks_declared; /* something was told to be missing: what a kernel raises, what none does */
+	uint32_t skipped;                  /* rules that are left out */
 };
 
 static bool is_missing_field(const struct replay_check *check, const struct event_type *type, uint32_t field)
@@ -241,7 +242,11 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 	result = list_missing(judging, false, &needed);
 	if (!result)
 		result = list_missing(judging, true, &forbidden);
-	if (!result && needed && !matches) {
+	if (!result && needed && !matches && judging->check->skips) {
+		report(judging, rule, ASTERISM_WARNING, needed,
+		       ", so it is left out: it cannot find anything in this input");
+		judging->skipped++;
+	} else if (!result && needed && !matches) {
 		report(judging, rule, ASTERISM_ERROR, needed, ", so it cannot find anything in this input");
 		result = -EINVAL;
 	} else if (!result && needed) {
@@ -308,6 +313,10 @@ static int judge_all(struct judging *judging)
 		int judged = judge_rule(judging, &judging->program->rules[i]);
 
 		result = judged ? judged : result;
+	}
+	if (!result && judging->skipped && judging->skipped == judging->program->rule_count) {
+		diag_add(judging->diag, ASTERISM_ERROR, NULL, NULL, "all rules are left out");
+		result = -EINVAL;
 	}
 	advise(judging);
 	return result;

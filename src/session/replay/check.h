@@ -14,6 +14,7 @@ struct replay_check {
 	struct event_source *source;
 	struct replay_want *want;
 	const char *remedy; /* how to record what is missing, for people; NULL: unknown */
+	bool skips;         /* a rule that cannot match gets a warning, too, unless none of them can */
 };
 
 /*

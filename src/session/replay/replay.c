@@ -253,6 +253,7 @@ static int check_input(struct replay *replay, const struct session_rules *rules,
 		.source = replay->input.source,
 		.want = &replay->want,
 		.remedy = replay->options->remedy,
+		.skips = replay->options->skips_missing,
 	};
 
 	replay->absent = alloc_zero(replay->program->type_count, sizeof *replay->absent);

@@ -47,6 +47,7 @@ struct session_replay_options {
 	const struct trace_jsonl_form *form;    /* of all files of JSON lines; NULL: as dump writes them */
 	const struct session_moment *from, *to; /* events before from, and at or after to, are left out; NULL: none */
 	const char *remedy; /* what to tell who lacks recorded events: how to record what the rules need; may be NULL */
+	bool skips_missing; /* rules that cannot match in these inputs are left out with a warning, unless all are */
 	enum session_engine engine;
 	/*
 	 * How many threads the user-space engine may use for matching; 0 or 1: the calling one. With more, matches are

@@ -60,6 +60,23 @@ small-writes
 syn-flood" ]
 }
 
+@test "--skip-missing goes on without the rules that a trace cannot hold, and says which" {
+	cat >two.rule <<-'END'
+		RULE opened PATTERN { sys_enter_openat:a } RETURN { a.filename AS file }
+		RULE called PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] }
+	END
+	record t -e sys_enter,sys_exit -- cat /dev/null
+	run -2 --separate-stderr "$ASTERISM" replay two.rule t
+	run -0 --separate-stderr "$ASTERISM" replay --skip-missing two.rule t
+	[[ $output == *called* && $output != *opened* ]]
+	[[ $stderr == *"warning: rule opened: sys_enter_openat:filename was not recorded, so it is left out: it cannot find anything in this input"* ]]
+	[[ $stderr == *"help: record what the rules need: asterism record -o DIR two.rule"* ]]
+	run -0 --separate-stderr "$ASTERISM" report --only matches --rules two.rule --skip-missing t
+	[[ $output == *called* && $stderr == *"rule opened: "*" is left out"* ]]
+	run -2 --separate-stderr "$ASTERISM" replay --skip-missing -r 'RULE opened PATTERN { sys_enter_openat:a } RETURN { a.filename AS file }' t
+	[[ $stderr == *"all rules are left out"* ]]
+}
+
 @test "a rule that a trace cannot hold is an error, and what it tells to do helps" {
 	record t -e sys_enter,sys_exit -- cat /dev/null
 	run -2 --separate-stderr "$ASTERISM" replay @creation-error t
