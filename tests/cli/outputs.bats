@@ -137,10 +137,10 @@ refused() {
 }
 
 @test "report: a file whose ending names no form is refused, with the forms that there are" {
-	for file in page.svg trace.d/page.pdf; do
+	for file in page.png trace.d/page.pdf; do
 		run --separate-stderr -2 "$ASTERISM" report -o "$file" t
 		[ "${stderr_lines[0]}" = "asterism: error: no report is written as .${file##*.}: $file" ]
-		[[ ${stderr_lines[1]} == "help: the forms are .txt, .json, .csv and .html; "* ]]
+		[[ ${stderr_lines[1]} == "help: the forms are .txt, .json, .csv, .html, .svg and .dot; "* ]]
 		[ ! -e "$file" ]
 	done
 }

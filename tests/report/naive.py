@@ -120,6 +120,8 @@ def check_processes(events, ask, expect):
                    for row in tables["tree"] if row["begin_ns"] is not None), key=str))
 
 
+RUNS = {"sched_waking", "sched_wakeup_new", "sched_process_fork", "sched_process_exit", "sched_pi_setprio", "sys_enter",
+        "sys_exit", "page_fault_user", "page_fault_kernel"}
 INTERRUPTS = {"irq_handler": "irq", "softirq": "softirq", "irq_vector": "vector", "local_timer": "timer"}
 
 
@@ -136,7 +138,9 @@ def check_interruptions(events, ask, expect):
                 pairs[comes, "thread", taker].append(ts - since)
             if left and (state & 0x100 or not state & 0xff):
                 taken[left] = (comes, ts)
-        elif base in INTERRUPTS and side == "entry":
+        elif event["tid"] in taken and (base in INTERRUPTS or event["event"] in RUNS):
+            taken.pop(event["tid"])  # it came back, after asterism, whose switches are not recorded
+        if base in INTERRUPTS and side == "entry":
             number = event.get("irq", event.get("vec", event.get("vector"))) if base != "local_timer" else 0
             nests[cpu].append((INTERRUPTS[base], number, event["tid"], ts))
         elif base in INTERRUPTS and side == "exit":
