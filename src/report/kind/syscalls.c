@@ -31,13 +31,15 @@ struct process {
 
 struct inside {
 	uint64_t begin, ran;
-	uint32_t call; /* and 1; 0: in none that is known */
+	uint32_t call;    /* and 1; 0: in none that is known */
+	uint32_t process; /* place in processes, and 1; 0: not looked up, or not known */
 };
 
 struct syscalls {
 	struct report report;
 	struct report_tally calls, failures, processes;
-	struct inside *insides; /* by thread */
+	uint32_t places[CALLS_MAX]; /* by number the place in calls, and 1 */
+	struct inside *insides;     /* by thread */
 	size_t inside_count, inside_capacity;
 	uint64_t halves; /* returns whose entry is not in the trace */
 };
@@ -78,23 +80,42 @@ static struct inside *inside_of(struct syscalls *syscalls, uint32_t thread)
 	return &syscalls->insides[thread];
 }
 
-static struct process *process_of(struct syscalls *syscalls, uint32_t thread)
+static struct call *call_of(struct syscalls *syscalls, uint64_t number)
+{
+	struct call *calls = syscalls->calls.items, *call;
+
+	if (number < CALLS_MAX && syscalls->places[number])
+		return &calls[syscalls->places[number] - 1];
+	call = report_tally_at(&syscalls->calls, &number);
+	calls = syscalls->calls.items;
+	if (call && number < CALLS_MAX)
+		syscalls->places[number] = (uint32_t)(call - calls) + 1;
+	return call;
+}
+
+static struct process *process_of(struct syscalls *syscalls, uint32_t thread, struct inside *inside)
 {
 	uint64_t key = report_process(syscalls->report.view, thread);
-	struct process *process = report_tally_at(&syscalls->processes, &key);
+	struct process *processes = syscalls->processes.items, *process;
 
+	if (inside->process)
+		return &processes[inside->process - 1];
+	process = report_tally_at(&syscalls->processes, &key);
+	processes = syscalls->processes.items;
 	if (process && !process->thread)
 		process->thread = thread;
+	if (process && syscalls->report.view->threads[thread].pid)
+		inside->process = (uint32_t)(process - processes) + 1;
 	return process;
 }
 
-static int take_return(struct syscalls *syscalls, const struct report_event *event, const struct inside *inside)
+static int take_return(struct syscalls *syscalls, const struct report_event *event, struct inside *inside)
 {
 	int64_t result = report_number(event->layout, event->event, CALL_END_RET);
 	bool is_failed = result < 0 && result >= -ERRNO_MAX;
 	uint64_t took = event->event->record->ts - inside->begin, key[] = { inside->call - 1, (uint64_t)-result };
-	struct call *call = report_tally_at(&syscalls->calls, key);
-	struct process *process = process_of(syscalls, event->thread);
+	struct call *call = call_of(syscalls, key[0]);
+	struct process *process = process_of(syscalls, event->thread, inside);
 	struct failure *failure = is_failed ? report_tally_at(&syscalls->failures, key) : NULL;
 
 	if (call) {
@@ -125,7 +146,9 @@ static int syscalls_event(struct report *report, const struct report_event *even
 	if (!inside)
 		return -ENOMEM;
 	if (event->layout->role == ROLE_CALL) {
-		*inside = (struct inside){ ts, report_ran(report->view, event->thread), (uint32_t)id + 1 };
+		inside->begin = ts;
+		inside->ran = report_ran(report->view, event->thread);
+		inside->call = (uint32_t)id + 1;
 		return 0;
 	}
 	if (inside->call == id + 1 && ts >= inside->begin)
@@ -153,7 +176,7 @@ static int syscalls_finish(struct report *report)
 
 	for (size_t i = 0; i < syscalls->inside_count; i++) {
 		uint64_t key = (uint64_t)syscalls->insides[i].call - 1;
-		struct call *call = syscalls->insides[i].call ? report_tally_at(&syscalls->calls, &key) : NULL;
+		struct call *call = syscalls->insides[i].call ? call_of(syscalls, key) : NULL;
 
 		if (call)
 			call->unfinished++;
