@@ -151,3 +151,11 @@ refused() {
 	"$ASTERISM" report -f text -o page.svg t
 	cmp some.d/page page.svg
 }
+
+@test "report: the pictures in the docs are those of these traces; where they differ write them anew" {
+	root=$BATS_TEST_DIRNAME/../..
+	for report in path processes; do
+		"$ASTERISM" report --only $report -f svg "$root/tests/golden/report/path/trace.jsonl" | cmp - "$root/docs/pictures/$report.svg"
+	done
+	"$ASTERISM" report --only waits -f svg "$root/tests/report/pictures-waits.jsonl" | cmp - "$root/docs/pictures/waits.svg"
+}
