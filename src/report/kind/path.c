@@ -82,16 +82,13 @@ static uint32_t choose(const struct report_view *view)
 
 		if (thread->is_stranger || (view->tid && thread->tid != view->tid))
 			continue;
-		if (first == REPORT_NONE)
+		if (first == REPORT_NONE && (thread->is_born || thread->program))
 			first = i;
 		if (chosen == REPORT_NONE ||
 		    thread->state_ns[REPORT_RUNNING] > view->threads[chosen].state_ns[REPORT_RUNNING])
 			chosen = i;
 	}
-	if (!view->tid && !view->is_whole && first != REPORT_NONE &&
-	    (view->threads[first].is_born || view->threads[first].program))
-		return first;
-	return chosen;
+	return first != REPORT_NONE && !view->tid && !view->is_whole ? first : chosen;
 }
 
 static int by_time(const void *left, const void *right)
