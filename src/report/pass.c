@@ -84,6 +84,15 @@ const struct report_view *report_pass_view(const struct report_pass *pass)
 	return &pass->view;
 }
 
+const char *report_state_name(unsigned state)
+{
+	static const char *const names[REPORT_STATES] = {
+		"unknown", "running", "ready", "blocked", "others", "idle", "",
+	};
+
+	return names[state];
+}
+
 const char *report_name(const struct report_view *view, uint32_t index)
 {
 	return index && index <= view->names->count ? view->names->texts[index - 1] : "";

@@ -130,6 +130,9 @@ static inline uint64_t report_process(const struct report_view *view, uint32_t t
 /* How long the thread has been on a processor up to the event that is told. */
 uint64_t report_ran(const struct report_view *view, uint32_t thread);
 
+/* What a slice in that state is called: "running". */
+const char *report_state_name(unsigned state);
+
 /* The name with that index (reasons, functions, programs); "" for 0. */
 const char *report_name(const struct report_view *view, uint32_t index);
 

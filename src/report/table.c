@@ -26,6 +26,13 @@ void report_note(struct report_tables *tables, const char *format, ...)
 	free(bytes);
 }
 
+void report_note_left_out(struct report_tables *tables, uint64_t count)
+{
+	if (count)
+		report_note(tables, "%llu counts are left out of these tables, which hold so many rows at most.",
+			    (unsigned long long)count);
+}
+
 void report_table(struct report_tables *tables, const char *name, const char *title,
 		  const struct report_column *columns, unsigned count)
 {

@@ -83,6 +83,8 @@ extern const struct report_form report_form_text, report_form_json, report_form_
 int report_write(struct report_tables *tables, struct report *const *reports, size_t count);
 
 void report_note(struct report_tables *tables, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Where a table holds so many rows at most, and so many counts found no place in it. Nothing where none did. */
+void report_note_left_out(struct report_tables *tables, uint64_t count);
 void report_table(struct report_tables *tables, const char *name, const char *title,
 		  const struct report_column *columns, unsigned count);
 void report_row(struct report_tables *tables, const struct report_cell *cells, unsigned depth);

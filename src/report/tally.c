@@ -4,17 +4,11 @@
 #include "report/tally.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-static void draw_seed(struct report_tally *tally)
-{
-	if (getrandom(&tally->seed, sizeof tally->seed, GRND_NONBLOCK) != sizeof tally->seed || !tally->seed)
-		tally->seed = (uintptr_t)tally; /* early in a boot: where it lies is random, too */
-}
 
 /* Multiplies and folds each word, as in wyhash's mum. */
 static uint64_t hash_of(const struct report_tally *tally, const uint64_t *key)
@@ -57,7 +51,7 @@ void *report_tally_at(struct report_tally *tally, const uint64_t *key)
 	void *found;
 
 	if (!tally->seed)
-		draw_seed(tally);
+		tally->seed = hash_seed(tally);
 	hash = hash_of(tally, key);
 	found = find(tally, key, hash);
 	if (found)

@@ -25,15 +25,6 @@ uint32_t report_export_pid(const struct report_view *view, uint32_t thread)
 	return known->pid ? known->pid : known->tid;
 }
 
-const char *report_export_state(unsigned state)
-{
-	static const char *const names[REPORT_STATES] = {
-		"unknown", "running", "ready", "blocked", "others", "idle", ""
-	};
-
-	return names[state];
-}
-
 static int chrome_open(const struct report_view *view, struct report **made)
 {
 	struct chrome *chrome = alloc_zero(1, sizeof *chrome);
@@ -71,7 +62,7 @@ static int chrome_slice(struct report *report, const struct report_slice *slice)
 	begin(chrome);
 	fprintf(stream, "{\"ph\":\"X\",\"cat\":\"state\",\"pid\":%u,\"tid\":%u,\"name\":\"%s",
 		report_export_pid(report->view, slice->thread), report->view->threads[slice->thread].tid,
-		report_export_state(slice->state));
+		report_state_name(slice->state));
 	if (slice->reason && slice->state == REPORT_BLOCKED) {
 		fputs(": ", stream);
 		text_write(stream, report_name(report->view, slice->reason), TEXT_JSON);

@@ -13,7 +13,8 @@
 
 struct report_export {
 	struct report report;
-	FILE *stream; /* set by the owner before the first event */
+	FILE *stream;      /* set by the owner before the first event */
+	uint64_t left_out; /* at the end: what had no place */
 };
 
 /* Event trace of Chrome, JSON: slices of threads, matches as instants. */
@@ -27,7 +28,5 @@ extern const struct report_kind report_export_perfetto;
 
 /* For the exports: a thread's process as its pid; a thread whose process is not known is one of its own. */
 uint32_t report_export_pid(const struct report_view *view, uint32_t thread);
-/* What a slice of a thread is called, without the reason: "running", "ready". */
-const char *report_export_state(unsigned state);
 
 #endif

@@ -84,7 +84,7 @@ static unsigned put_frames(const struct report_view *view, const struct stack *s
 	text_append_bytes(text, "", 1);
 	report_thread_name(text, view, thread);
 	text_append_bytes(text, "", 1);
-	text_append(text, report_export_state((unsigned)stack->key[1]));
+	text_append(text, report_state_name((unsigned)stack->key[1]));
 	text_append_bytes(text, "", 1);
 	if (stack->key[2]) {
 		text_append(text, report_name(view, (uint32_t)stack->key[2]));
@@ -119,6 +119,7 @@ static int folded_finish(struct report *report)
 	const struct stack *stacks;
 	int failure;
 
+	folded->base.left_out = folded->stacks.left_out;
 	report_tally_sort(&folded->stacks, by_key);
 	stacks = folded->stacks.items;
 	for (size_t i = 0; i < folded->stacks.count; i++) {
@@ -195,6 +196,7 @@ static int speedscope_finish(struct report *report)
 	size_t count = 0;
 	int result;
 
+	folded->base.left_out = folded->stacks.left_out;
 	report_tally_sort(&folded->stacks, by_key);
 	result = samples ? make_samples(folded, samples, &count, &names) : -ENOMEM;
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"asterism\","

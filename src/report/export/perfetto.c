@@ -76,8 +76,9 @@ struct columns {
 struct perfetto {
 	struct report_export base;
 	struct columns *cpus;
-	size_t cpu_count, cpu_capacity;
+	size_t cpu_capacity;
 	struct text_buffer packet, inner, innermost;
+	uint64_t undecided; /* events that were given up before it was known that all were recorded */
 	bool is_failed;
 };
 
@@ -104,7 +105,7 @@ static void perfetto_free(struct report *report)
 {
 	struct perfetto *perfetto = (struct perfetto *)report;
 
-	for (size_t i = 0; i < perfetto->cpu_count; i++)
+	for (size_t i = 0; i < perfetto->cpu_capacity; i++)
 		clear_columns(&perfetto->cpus[i]);
 	alloc_free(perfetto->cpus);
 	text_fini(&perfetto->packet);
@@ -151,12 +152,8 @@ static void flush(struct perfetto *perfetto, uint32_t cpu)
 
 static struct columns *columns_of(struct perfetto *perfetto, uint32_t cpu)
 {
-	while (perfetto->cpu_count <= cpu) {
-		if (alloc_grow(&perfetto->cpus, &perfetto->cpu_capacity, perfetto->cpu_count, sizeof *perfetto->cpus))
-			return NULL;
-		perfetto->cpus[perfetto->cpu_count++] = (struct columns){ 0 };
-	}
-	return &perfetto->cpus[cpu];
+	return alloc_grow(&perfetto->cpus, &perfetto->cpu_capacity, cpu, sizeof *perfetto->cpus) ? NULL
+												 : &perfetto->cpus[cpu];
 }
 
 /* The number of the name in the packet's table. */
@@ -222,8 +219,10 @@ static int perfetto_event(struct report *report, const struct report_event *even
 	/* That all were recorded shows only after the first events. */
 	if (++columns->count >= SWITCHES_MAX && report->view->is_whole)
 		flush(perfetto, cpu);
-	else if (columns->count >= UNDECIDED_MAX)
+	else if (columns->count >= UNDECIDED_MAX) {
+		perfetto->undecided += columns->count;
 		clear_columns(columns);
+	}
 	return result;
 }
 
@@ -249,7 +248,7 @@ static int perfetto_slice(struct report *report, const struct report_slice *slic
 
 	if (report->view->is_whole || slice->thread == REPORT_NONE || !slice->thread)
 		return 0;
-	snprintf(name, sizeof name, "%s%s%s", report_export_state(slice->state),
+	snprintf(name, sizeof name, "%s%s%s", report_state_name(slice->state),
 		 slice->state == REPORT_BLOCKED && slice->reason ? ": " : "",
 		 slice->state == REPORT_BLOCKED ? report_name(report->view, slice->reason) : "");
 	put_track_event(perfetto, slice->begin, slice->thread, SLICE_BEGIN, name);
@@ -325,7 +324,8 @@ static int perfetto_finish(struct report *report)
 {
 	struct perfetto *perfetto = (struct perfetto *)report;
 
-	for (uint32_t cpu = 0; cpu < perfetto->cpu_count && report->view->is_whole; cpu++)
+	perfetto->base.left_out = report->view->is_whole ? perfetto->undecided : 0;
+	for (uint32_t cpu = 0; cpu < perfetto->cpu_capacity && report->view->is_whole; cpu++)
 		flush(perfetto, cpu);
 	put_tree(perfetto);
 	put_tracks(perfetto);

@@ -167,9 +167,7 @@ static void faults_write(struct report *report, struct report_tables *tables)
 	write_places(faults, tables);
 	if (faults->pages.left_out)
 		report_note(tables, "Pages are counted up to %d: there were more.", PAGES_MAX);
-	if (faults->places.left_out || faults->processes.left_out)
-		report_note(tables, "%llu faults are left out of these tables, which hold so many rows at most.",
-			    (unsigned long long)(faults->places.left_out + faults->processes.left_out));
+	report_note_left_out(tables, faults->places.left_out + faults->processes.left_out);
 }
 
 const struct report_kind report_faults = {

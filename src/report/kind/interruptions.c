@@ -6,6 +6,7 @@
 #include "report/kind/kinds.h"
 
 #include "base/alloc.h"
+#include "meaning/meaning.h"
 #include "report/distribution.h"
 #include "report/tally.h"
 
@@ -19,7 +20,7 @@ enum by { BY_THREAD, BY_IRQ, BY_SOFTIRQ, BY_VECTOR, BY_TIMER };
 struct pair {
 	uint64_t key[3]; /* the interrupted thread, enum by, who or what interrupts */
 	uint64_t count, ns, most;
-	char name[NAME_BYTES]; /* of an interrupt */
+	char name[NAME_BYTES]; /* of a device's interrupt */
 };
 
 struct run {
@@ -44,10 +45,10 @@ struct nest {
 struct interruptions {
 	struct report report;
 	struct report_tally pairs, runs;
-	uint32_t *takers; /* by thread the one that came when it last left its processor */
-	size_t taker_count, taker_capacity;
+	uint32_t *takers; /* by thread the one that came when it last left its processor, and 1; 0: not known */
+	size_t taker_capacity;
 	struct nest *nests;
-	size_t nest_count, nest_capacity;
+	size_t nest_capacity;
 	uint64_t halves; /* handlers whose begin or end is missing */
 };
 
@@ -93,25 +94,18 @@ static int on_switch(struct interruptions *interruptions, const struct report_ev
 {
 	if (event->thread == REPORT_NONE)
 		return 0;
-	while (interruptions->taker_count <= event->thread) {
-		if (alloc_grow(&interruptions->takers, &interruptions->taker_capacity, interruptions->taker_count,
-			       sizeof *interruptions->takers))
-			return -ENOMEM;
-		interruptions->takers[interruptions->taker_count++] = REPORT_NONE;
-	}
-	interruptions->takers[event->thread] = event->comes;
+	if (alloc_grow(&interruptions->takers, &interruptions->taker_capacity, event->thread,
+		       sizeof *interruptions->takers))
+		return -ENOMEM;
+	interruptions->takers[event->thread] = event->comes + 1; /* of REPORT_NONE: 0 */
 	return 0;
 }
 
 static struct nest *nest_of(struct interruptions *interruptions, uint32_t cpu)
 {
-	while (interruptions->nest_count <= cpu) {
-		if (alloc_grow(&interruptions->nests, &interruptions->nest_capacity, interruptions->nest_count,
-			       sizeof *interruptions->nests))
-			return NULL;
-		memset(&interruptions->nests[interruptions->nest_count++], 0, sizeof *interruptions->nests);
-	}
-	return &interruptions->nests[cpu];
+	return alloc_grow(&interruptions->nests, &interruptions->nest_capacity, cpu, sizeof *interruptions->nests)
+		       ? NULL
+		       : &interruptions->nests[cpu];
 }
 
 static const struct {
@@ -123,22 +117,6 @@ static const struct {
 	{ ROLE_VECTOR, ROLE_VECTOR_END, BY_VECTOR },
 	{ ROLE_TIMER, ROLE_TIMER_END, BY_TIMER },
 };
-
-static void name_handler(struct handler *handler, const struct report_event *event)
-{
-	static const char *const softirqs[] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-						"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
-	const char *name = handler->by == BY_IRQ ? report_text(event->layout, event->event, IRQ_NAME) : "";
-
-	if (handler->by == BY_IRQ && *name)
-		snprintf(handler->name, NAME_BYTES, "%s", name);
-	else if (handler->by == BY_SOFTIRQ && handler->number < sizeof softirqs / sizeof *softirqs)
-		snprintf(handler->name, NAME_BYTES, "%s", softirqs[handler->number]);
-	else if (handler->by == BY_TIMER)
-		snprintf(handler->name, NAME_BYTES, "local timer");
-	else
-		snprintf(handler->name, NAME_BYTES, "%llu", (unsigned long long)handler->number);
-}
 
 static void enter(struct nest *nest, const struct report_event *event, enum by by)
 {
@@ -152,7 +130,8 @@ static void enter(struct nest *nest, const struct report_event *event, enum by b
 				     .by = by };
 	if (by == BY_TIMER)
 		handler->number = 0;
-	name_handler(handler, event);
+	if (by == BY_IRQ)
+		snprintf(handler->name, NAME_BYTES, "%s", report_text(event->layout, event->event, IRQ_NAME));
 }
 
 static int leave(struct interruptions *interruptions, struct nest *nest, const struct report_event *event, enum by by)
@@ -200,10 +179,10 @@ static int interruptions_loss(struct report *report, const struct report_loss *l
 	struct interruptions *interruptions = (struct interruptions *)report;
 
 	(void)loss;
-	for (size_t i = 0; i < interruptions->nest_count; i++)
+	for (size_t i = 0; i < interruptions->nest_capacity; i++)
 		interruptions->nests[i].depth = 0;
-	for (size_t i = 0; i < interruptions->taker_count; i++)
-		interruptions->takers[i] = REPORT_NONE;
+	for (size_t i = 0; i < interruptions->taker_capacity; i++)
+		interruptions->takers[i] = 0;
 	return 0;
 }
 
@@ -218,13 +197,13 @@ static int interruptions_slice(struct report *report, const struct report_slice 
 		return 0;
 	if (slice->state == REPORT_READY && strcmp(report_name(report->view, slice->reason), "preempted") == 0) {
 		uint32_t taker =
-			slice->thread < interruptions->taker_count ? interruptions->takers[slice->thread] : REPORT_NONE;
+			slice->thread < interruptions->taker_capacity ? interruptions->takers[slice->thread] : 0;
 
 		run = report_tally_at(&interruptions->runs, &key);
 		if (run)
 			run->preempted++;
-		if (taker != REPORT_NONE)
-			return add(interruptions, (uint64_t[]){ key, BY_THREAD, taker }, length, none);
+		if (taker)
+			return add(interruptions, (uint64_t[]){ key, BY_THREAD, taker - 1 }, length, none);
 	} else if (slice->state == REPORT_RUNNING) {
 		run = report_tally_at(&interruptions->runs, &key);
 		if (run)
@@ -274,6 +253,20 @@ static int by_time(const void *left, const void *right)
 	return memcmp(a->key, b->key, sizeof a->key);
 }
 
+static void put_by(struct text_buffer *text, const struct report_view *view, const struct pair *pair)
+{
+	if (pair->key[1] == BY_THREAD)
+		report_thread_name(text, view, (uint32_t)pair->key[2]);
+	else if (pair->key[1] == BY_SOFTIRQ)
+		meaning_show(text, meaning_find("enum softirq"), (struct meaning_number){ pair->key[2], false });
+	else if (pair->key[1] == BY_TIMER)
+		text_append(text, "local timer");
+	else if (*pair->name)
+		text_append(text, pair->name);
+	else
+		text_printf(text, "%llu", (unsigned long long)pair->key[2]);
+}
+
 static void write_pairs(struct interruptions *interruptions, struct report_tables *tables)
 {
 	static const char *const kinds[] = { [BY_THREAD] = "thread",
@@ -299,10 +292,7 @@ static void write_pairs(struct interruptions *interruptions, struct report_table
 
 		if (view->threads[pair->key[0]].is_stranger)
 			continue;
-		if (is_thread)
-			report_thread_name(&name, view, (uint32_t)pair->key[2]);
-		else
-			text_append(&name, pair->name);
+		put_by(&name, view, pair);
 		report_row(tables,
 			   (struct report_cell[]){
 				   report_cell_thread((uint32_t)pair->key[0]), report_cell_text(kinds[pair->key[1]]),
@@ -326,9 +316,7 @@ static void interruptions_write(struct report *report, struct report_tables *tab
 	if (interruptions->halves)
 		report_note(tables, "%llu ends of interrupts are not counted: their begin is not in the trace.",
 			    (unsigned long long)interruptions->halves);
-	if (left_out)
-		report_note(tables, "%llu counts are left out of these tables, which hold so many rows at most.",
-			    (unsigned long long)left_out);
+	report_note_left_out(tables, left_out);
 }
 
 const struct report_kind report_interruptions = {

@@ -162,6 +162,7 @@ static void matches_write(struct report *report, struct report_tables *tables)
 			   0);
 	}
 	report_table_end(tables);
+	report_note_left_out(tables, matches->rules.left_out);
 	if (matches->left_out)
 		report_note(tables, "%llu later matches are counted above, but not listed.",
 			    (unsigned long long)matches->left_out);

@@ -30,9 +30,9 @@ struct rates {
 	struct report report;
 	char begin[NAME_BYTES], end[NAME_BYTES];
 	uint8_t *sides; /* by type */
-	size_t side_count, side_capacity;
+	size_t side_capacity;
 	struct open *opens; /* by thread */
-	size_t open_count, open_capacity;
+	size_t open_capacity;
 	struct span spans[SPANS];
 	uint64_t span_ns, under_way, last_ns; /* of what is under way, since when the number is the same */
 	uint64_t again, halves, unended;      /* begun while it was; ended without a begin; of threads that ended */
@@ -67,11 +67,8 @@ static int side_of(struct rates *rates, const struct event *event, enum side *si
 {
 	uint32_t type = event_type_of(event->record);
 
-	while (rates->side_count <= type) {
-		if (alloc_grow(&rates->sides, &rates->side_capacity, rates->side_count, sizeof *rates->sides))
-			return -ENOMEM;
-		rates->sides[rates->side_count++] = NOT_ASKED;
-	}
+	if (alloc_grow(&rates->sides, &rates->side_capacity, type, sizeof *rates->sides))
+		return -ENOMEM;
 	if (rates->sides[type] == NOT_ASKED)
 		rates->sides[type] = strcmp(event->type->name, rates->begin) == 0 ? BEGIN
 				     : strcmp(event->type->name, rates->end) == 0 ? END
@@ -155,7 +152,7 @@ static void on_end(struct rates *rates, struct open *open, const struct report_e
 /* What a thread that ends was in never ends: exit_group does not return. */
 static void on_death(struct rates *rates, const struct report_event *event)
 {
-	struct open *open = event->thread < rates->open_count ? &rates->opens[event->thread] : NULL;
+	struct open *open = event->thread < rates->open_capacity ? &rates->opens[event->thread] : NULL;
 
 	if (!open || !open->begin)
 		return;
@@ -179,11 +176,8 @@ static int rates_event(struct report *report, const struct report_event *event)
 		on_death(rates, event);
 	if (side == NEITHER || event->thread == REPORT_NONE || ts < report->view->first_ns)
 		return 0;
-	while (rates->open_count <= event->thread) {
-		if (alloc_grow(&rates->opens, &rates->open_capacity, rates->open_count, sizeof *rates->opens))
-			return -ENOMEM;
-		rates->opens[rates->open_count++] = (struct open){ 0 };
-	}
+	if (alloc_grow(&rates->opens, &rates->open_capacity, event->thread, sizeof *rates->opens))
+		return -ENOMEM;
 	span = pass_time(rates, ts - report->view->first_ns);
 	if (side == BEGIN)
 		on_begin(rates, &rates->opens[event->thread], event, span);
@@ -199,7 +193,7 @@ static int rates_loss(struct report *report, const struct report_loss *loss)
 
 	if (loss->begin > report->view->first_ns)
 		pass_time(rates, loss->begin - report->view->first_ns);
-	for (size_t i = 0; i < rates->open_count; i++)
+	for (size_t i = 0; i < rates->open_capacity; i++)
 		rates->opens[i].begin = 0;
 	rates->under_way = 0;
 	return 0;

@@ -39,7 +39,7 @@ struct sequences {
 	struct report report;
 	struct report_tally sequences, contexts, streams;
 	const char **names; /* by type */
-	size_t name_count, name_capacity;
+	size_t name_capacity;
 };
 
 static int sequences_open(const struct report_view *view, struct report **made)
@@ -99,12 +99,8 @@ static int sequences_event(struct report *report, const struct report_event *eve
 	struct sequences *sequences = (struct sequences *)report;
 	uint32_t type = event_type_of(event->event->record);
 
-	while (sequences->name_count <= type) {
-		if (alloc_grow(&sequences->names, &sequences->name_capacity, sequences->name_count,
-			       sizeof *sequences->names))
-			return -ENOMEM;
-		sequences->names[sequences->name_count++] = NULL;
-	}
+	if (alloc_grow(&sequences->names, &sequences->name_capacity, type, sizeof *sequences->names))
+		return -ENOMEM;
 	sequences->names[type] = event->event->type->name;
 	follow(sequences, GLOBAL, 0, type + 1);
 	if (event->thread != REPORT_NONE) {
@@ -173,10 +169,8 @@ static void sequences_write(struct report *report, struct report_tables *tables)
 			   0);
 	}
 	report_table_end(tables);
-	if (sequences->sequences.left_out || sequences->contexts.left_out || sequences->streams.left_out)
-		report_note(tables, "%llu counts are left out of this table, which holds so many rows at most.",
-			    (unsigned long long)(sequences->sequences.left_out + sequences->contexts.left_out +
-						 sequences->streams.left_out));
+	report_note_left_out(tables, sequences->sequences.left_out + sequences->contexts.left_out +
+					     sequences->streams.left_out);
 }
 
 const struct report_kind report_sequences = {

@@ -48,11 +48,6 @@ static int slices_slice(struct report *report, const struct report_slice *slice)
 	return 0;
 }
 
-static const char *const states[REPORT_STATES] = {
-	[REPORT_UNKNOWN] = "unknown", [REPORT_RUNNING] = "running", [REPORT_READY] = "ready",
-	[REPORT_BLOCKED] = "blocked", [REPORT_OTHERS] = "others",   [REPORT_IDLE] = "idle",
-};
-
 static void slices_write(struct report *report, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
@@ -72,7 +67,7 @@ static void slices_write(struct report *report, struct report_tables *tables)
 		report_row(tables,
 			   (struct report_cell[]){
 				   report_cell_number(slice->begin - first), report_cell_number(slice->end - first),
-				   report_cell_thread(slice->thread), report_cell_text(states[slice->state]),
+				   report_cell_thread(slice->thread), report_cell_text(report_state_name(slice->state)),
 				   has_cpu ? report_cell_number(slice->cpu) : CELL_NONE,
 				   report_cell_text(slice->reason ? report_name(report->view, slice->reason) : NULL),
 				   report_cell_thread(slice->waker) },

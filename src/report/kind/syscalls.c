@@ -40,7 +40,7 @@ struct syscalls {
 	struct report_tally calls, failures, processes;
 	uint32_t places[CALLS_MAX]; /* by number the place in calls, and 1 */
 	struct inside *insides;     /* by thread */
-	size_t inside_count, inside_capacity;
+	size_t inside_capacity;
 	uint64_t halves; /* returns whose entry is not in the trace */
 };
 
@@ -71,13 +71,9 @@ static void syscalls_free(struct report *report)
 
 static struct inside *inside_of(struct syscalls *syscalls, uint32_t thread)
 {
-	while (syscalls->inside_count <= thread) {
-		if (alloc_grow(&syscalls->insides, &syscalls->inside_capacity, syscalls->inside_count,
-			       sizeof *syscalls->insides))
-			return NULL;
-		syscalls->insides[syscalls->inside_count++] = (struct inside){ 0 };
-	}
-	return &syscalls->insides[thread];
+	return alloc_grow(&syscalls->insides, &syscalls->inside_capacity, thread, sizeof *syscalls->insides)
+		       ? NULL
+		       : &syscalls->insides[thread];
 }
 
 static struct call *call_of(struct syscalls *syscalls, uint64_t number)
@@ -165,7 +161,7 @@ static int syscalls_loss(struct report *report, const struct report_loss *loss)
 	struct syscalls *syscalls = (struct syscalls *)report;
 
 	(void)loss;
-	for (size_t i = 0; i < syscalls->inside_count; i++)
+	for (size_t i = 0; i < syscalls->inside_capacity; i++)
 		syscalls->insides[i].call = 0;
 	return 0;
 }
@@ -174,7 +170,7 @@ static int syscalls_finish(struct report *report)
 {
 	struct syscalls *syscalls = (struct syscalls *)report;
 
-	for (size_t i = 0; i < syscalls->inside_count; i++) {
+	for (size_t i = 0; i < syscalls->inside_capacity; i++) {
 		uint64_t key = (uint64_t)syscalls->insides[i].call - 1;
 		struct call *call = syscalls->insides[i].call ? call_of(syscalls, key) : NULL;
 
@@ -300,9 +296,7 @@ static void syscalls_write(struct report *report, struct report_tables *tables)
 	if (syscalls->halves)
 		report_note(tables, "%llu returns are not counted: their entry is not in the trace.",
 			    (unsigned long long)syscalls->halves);
-	if (left_out)
-		report_note(tables, "%llu counts are left out of these tables, which hold so many rows at most.",
-			    (unsigned long long)left_out);
+	report_note_left_out(tables, left_out);
 }
 
 const struct report_kind report_syscalls = {

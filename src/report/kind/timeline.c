@@ -5,19 +5,20 @@
 
 #include "base/alloc.h"
 #include "report/table.h"
+#include "report/tally.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPANS = 28, STRIPS_MAX = 8192, SHOWN = 5 };
+enum { SPANS = 28, STRIPS_MAX = 8192, SHOWN = 5, PAIRS_MAX = 1 << 22 };
 
 struct strip {
 	float ns[SPANS][SHOWN]; /* per state, up to IDLE */
 };
 
 struct pair {
-	uint32_t thread, reason, state;
+	uint64_t key[3]; /* thread, reason, state */
 	uint64_t count, ns;
 };
 
@@ -26,8 +27,7 @@ struct timeline {
 	struct strip **strips[2]; /* of threads, of processors */
 	size_t counts[2], capacities[2], held;
 	uint64_t span_ns;
-	struct pair *pairs; /* by thread, state and reason, hashed */
-	size_t pair_count, pair_room;
+	struct report_tally pairs;
 };
 
 static const char letters[REPORT_STATES] = {
@@ -49,6 +49,7 @@ static int timeline_open(const struct report_view *view, struct report **made)
 	if (!timeline)
 		return -ENOMEM;
 	timeline->span_ns = 1;
+	timeline->pairs = REPORT_TALLY(struct pair, PAIRS_MAX);
 	*made = &timeline->report;
 	return 0;
 }
@@ -62,7 +63,7 @@ static void timeline_free(struct report *report)
 			alloc_free(timeline->strips[set][i]);
 		alloc_free(timeline->strips[set]);
 	}
-	alloc_free(timeline->pairs);
+	report_tally_fini(&timeline->pairs);
 	alloc_free(timeline);
 }
 
@@ -116,58 +117,17 @@ static void draw(const struct timeline *timeline, struct strip *strip, const str
 	}
 }
 
-static struct pair *pair_at(struct timeline *timeline, const struct report_slice *slice)
-{
-	uint64_t hash = (slice->thread * UINT64_C(0x9e3779b97f4a7c15)) ^
-			(slice->reason * UINT64_C(0xc2b2ae3d27d4eb4f)) ^ slice->state;
-
-	for (size_t i = (hash ^ hash >> 29) % timeline->pair_room;; i = (i + 1) % timeline->pair_room) {
-		struct pair *pair = &timeline->pairs[i];
-
-		if (!pair->count ||
-		    (pair->thread == slice->thread && pair->reason == slice->reason && pair->state == slice->state))
-			return pair;
-	}
-}
-
-static int grow_pairs(struct timeline *timeline)
-{
-	struct pair *old = timeline->pairs;
-	size_t room = timeline->pair_room;
-
-	if (timeline->pair_count * 2 < room)
-		return 0;
-	timeline->pairs = alloc_zero(room ? room * 2 : 64, sizeof *old);
-	if (!timeline->pairs) {
-		timeline->pairs = old;
-		return -ENOMEM;
-	}
-	timeline->pair_room = room ? room * 2 : 64;
-	for (size_t i = 0; i < room; i++) {
-		if (old[i].count)
-			*pair_at(timeline, &(struct report_slice){ .thread = old[i].thread,
-								   .reason = old[i].reason,
-								   .state = (uint8_t)old[i].state }) = old[i];
-	}
-	alloc_free(old);
-	return 0;
-}
-
 /* What threads waited for, each reason added up. */
 static int count_reason(struct timeline *timeline, const struct report_slice *slice)
 {
-	struct pair *pair;
+	struct pair *pair =
+		report_tally_at(&timeline->pairs, (uint64_t[]){ slice->thread, slice->reason, slice->state });
 
-	if (grow_pairs(timeline))
-		return -ENOMEM;
-	pair = pair_at(timeline, slice);
-	if (!pair->count) {
-		*pair = (struct pair){ slice->thread, slice->reason, slice->state, 0, 0 };
-		timeline->pair_count++;
+	if (pair) {
+		pair->count++;
+		pair->ns += slice->end - slice->begin;
 	}
-	pair->count++;
-	pair->ns += slice->end - slice->begin;
-	return 0;
+	return timeline->pairs.failure;
 }
 
 static int timeline_slice(struct report *report, const struct report_slice *slice)
@@ -284,9 +244,9 @@ static int by_ns(const void *left, const void *right)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->reason < b->reason ? -1 : a->reason > b->reason;
+	if (a->key[0] != b->key[0])
+		return a->key[0] < b->key[0] ? -1 : 1;
+	return a->key[1] < b->key[1] ? -1 : a->key[1] > b->key[1];
 }
 
 static void write_reasons(struct timeline *timeline, struct report_tables *tables)
@@ -296,31 +256,24 @@ static void write_reasons(struct timeline *timeline, struct report_tables *table
 		{ "reason", "why", CELL_TEXT, false },      { "count", "count", CELL_COUNT, false },
 		{ "sum_ns", "sum", CELL_DURATION, false },  { "mean_ns", "mean", CELL_DURATION, false },
 	};
-	struct pair *sorted = alloc_zero(timeline->pair_count + 1, sizeof *sorted);
-	size_t count = 0;
+	const struct pair *pairs;
 
-	if (!sorted) {
-		tables->failure = -ENOMEM;
-		return;
-	}
-	for (size_t i = 0; i < timeline->pair_room; i++) {
-		if (timeline->pairs[i].count)
-			sorted[count++] = timeline->pairs[i];
-	}
-	qsort(sorted, count, sizeof *sorted, by_ns);
+	report_tally_sort(&timeline->pairs, by_ns);
+	pairs = timeline->pairs.items;
 	report_table(tables, "reasons", "What threads waited for", columns, 6);
-	for (size_t i = 0; i < count; i++)
-		report_row(tables,
-			   (struct report_cell[]){
-				   report_cell_thread(sorted[i].thread),
-				   report_cell_text(sorted[i].state == REPORT_READY ? "ready" : "blocked"),
-				   report_cell_text(sorted[i].reason ? report_name(tables->view, sorted[i].reason)
-								     : "not known"),
-				   report_cell_number(sorted[i].count), report_cell_number(sorted[i].ns),
-				   report_cell_number(sorted[i].ns / sorted[i].count) },
-			   0);
+	for (size_t i = 0; i < timeline->pairs.count; i++)
+		report_row(
+			tables,
+			(struct report_cell[]){
+				report_cell_thread((uint32_t)pairs[i].key[0]),
+				report_cell_text(pairs[i].key[2] == REPORT_READY ? "ready" : "blocked"),
+				report_cell_text(pairs[i].key[1] ? report_name(tables->view, (uint32_t)pairs[i].key[1])
+								 : "not known"),
+				report_cell_number(pairs[i].count), report_cell_number(pairs[i].ns),
+				report_cell_number(pairs[i].ns / pairs[i].count) },
+			0);
 	report_table_end(tables);
-	alloc_free(sorted);
+	report_note_left_out(tables, timeline->pairs.left_out);
 }
 
 static void timeline_write(struct report *report, struct report_tables *tables)

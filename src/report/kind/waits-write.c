@@ -239,9 +239,7 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 			    "%llu calls of futex_waitv and futex_requeue are not counted: their addresses are not in "
 			    "the trace.",
 			    (unsigned long long)waits->unread);
-	if (left_out)
-		report_note(tables, "%llu waits are left out of these tables, which hold so many rows at most.",
-			    (unsigned long long)left_out);
+	report_note_left_out(tables, left_out);
 	if (waits->circles_left_out)
 		report_note(tables, "%llu circles are left out: there is room for %d circles, with %d threads in all.",
 			    (unsigned long long)waits->circles_left_out, WAITS_CIRCLES_MAX, WAITS_MEMBERS_MAX);
