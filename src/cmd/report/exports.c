@@ -8,6 +8,7 @@
 #include "cmd/text/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,6 +84,11 @@ int exports_close(struct exports *exports)
 		if (stream && (fclose(stream) || is_failed)) {
 			cli_error("%s cannot be written: %s", exports->files[i].name, strerror(errno ? errno : EIO));
 			status = STATUS_USAGE;
+		}
+		if (report && export_of(report)->left_out) {
+			cli_warning("%s lacks %" PRIu64 " times or events: it holds no more", exports->files[i].name,
+				    export_of(report)->left_out);
+			status = status ? status : STATUS_LOST;
 		}
 		if (report)
 			report->kind->free(report);

@@ -23,7 +23,7 @@ bool exports_are_asked(const struct cli_arguments *arguments);
 /* Opens those that are asked for, which listen to the pass. Returns a status, after saying why. */
 int exports_open(struct exports *exports, const struct cli_arguments *arguments, struct report_pass *pass);
 
-/* After the pass, whatever became of it: whether all is written. */
+/* After the pass, whatever became of it: a status, after saying what could not be written, or had no place. */
 int exports_close(struct exports *exports);
 
 #endif

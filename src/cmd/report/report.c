@@ -331,16 +331,19 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 static int run(const struct cli_arguments *arguments)
 {
 	struct command command = { 0 };
-	int status = prepare(&command, arguments);
+	int status = prepare(&command, arguments), closed;
 
 	if (!status)
 		status = read_all(&command);
 	if (!status && !command.is_silent)
 		status = write_all(&command, arguments);
-	if (exports_close(&command.exports))
-		status = STATUS_USAGE;
+	closed = exports_close(&command.exports);
 	if (!status)
 		status = signals_status(inputs_status(&command.inputs));
+	if (!status && report_rules_are_cut(command.rules))
+		status = STATUS_LOST;
+	if (!status || closed == STATUS_USAGE)
+		status = closed ? closed : status;
 	for (size_t i = 0; i < command.report_count; i++)
 		command.reports[i]->kind->free(command.reports[i]);
 	if (command.page)

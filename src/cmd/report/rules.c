@@ -45,6 +45,11 @@ void report_rules_free(struct report_rules *rules)
 	alloc_free(rules);
 }
 
+bool report_rules_are_cut(const struct report_rules *rules)
+{
+	return rules && rules->left_out;
+}
+
 static int on_match(void *context, const struct program_match *match)
 {
 	struct report_rules *rules = context;

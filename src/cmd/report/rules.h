@@ -16,6 +16,9 @@ int report_rules_run(const struct cli_arguments *arguments, struct report_rules 
 /* Tells the matches before ts. Returns 0, -ENOMEM. */
 int report_rules_tell(struct report_rules *rules, struct report_pass *pass, uint64_t ts);
 
+/* Whether there were more matches than it keeps, which was said. */
+bool report_rules_are_cut(const struct report_rules *rules);
+
 void report_rules_free(struct report_rules *rules);
 
 #endif

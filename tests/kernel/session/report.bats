@@ -111,6 +111,11 @@ record_locks()
 		    assert mark["thread"] == match["thread"] and abs(mark["time_ns"] - match["time_ns"]) < 1e6, both
 		    assert json.loads(mark["values"])["return"] == json.loads(match["values"])["return"], both
 	END
+	python3 -c 'for i in range(1, 70001): print("""{"event":"A","ts":%d,"cpu":0,"pid":1,"tid":1,"comm":"a"}""" % i)' >many.jsonl
+	echo 'EVENT A { }' >a.events
+	echo 'EVENT A { } RULE each PATTERN { A:a }' >each.rule
+	run -3 --separate-stderr $ASTERISM report --only matches --catalog a.events --rules each.rule -f csv many.jsonl
+	[[ $stderr == *"4464 later matches are not in the report, which holds 65536"* ]]
 	run -2 $ASTERISM report --rules exec.rule -
 	[[ $output == *"which standard input does not allow"* ]]
 	run -2 $ASTERISM report --rules nothing.rule trace
