@@ -114,8 +114,9 @@ struct waits {
 	struct waits_member *walk; /* of the search */
 	size_t walk_capacity;
 	uint64_t members, steps;
-	uint64_t halves; /* waits whose return is not in the trace */
-	uint64_t unread; /* calls whose addresses are not in the trace */
+	uint64_t halves;   /* waits whose return is not in the trace */
+	uint64_t standing; /* waits that have no end in the trace */
+	uint64_t unread;   /* calls whose addresses are not in the trace */
 	uint64_t circles_left_out;
 	uint32_t epoch;    /* gaps so far */
 	uint32_t *order;   /* at the end: objects by time */

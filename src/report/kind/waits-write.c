@@ -215,6 +215,31 @@ static void write_members(const struct waits *waits, struct report_tables *table
 	text_fini(&name);
 }
 
+/* A thread that stands makes no more events: what is not seen of it is said. */
+static void note_standing(const struct waits *waits, struct report_tables *tables)
+{
+	const struct report_view *view = tables->view;
+	uint64_t before = 0;
+
+	for (uint32_t i = 1; i < view->thread_count; i++) {
+		const struct report_thread *thread = &view->threads[i];
+
+		before += !thread->is_stranger && !thread->is_kernel && !thread->is_born && !thread->runs &&
+			  thread->state_ns[REPORT_BLOCKED];
+	}
+	if (waits->standing)
+		report_note(
+			tables,
+			"%llu waits have no end in the trace: they are counted up to its last event, at %.6f s, and "
+			"went on until the recording ended.",
+			(unsigned long long)waits->standing, (double)(view->last_ns - view->first_ns) / 1e9);
+	if (before)
+		report_note(tables,
+			    "%llu threads waited already when the recording began, and did nothing since: what for is "
+			    "not in the trace. A recording that begins with the program has it.",
+			    (unsigned long long)before);
+}
+
 static void write_notes(const struct waits *waits, struct report_tables *tables)
 {
 	uint64_t left_out =
@@ -239,6 +264,7 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 			    "%llu calls of futex_waitv and futex_requeue are not counted: their addresses are not in "
 			    "the trace.",
 			    (unsigned long long)waits->unread);
+	note_standing(waits, tables);
 	report_note_left_out(tables, left_out);
 	if (waits->circles_left_out)
 		report_note(tables, "%llu circles are left out: there is room for %d circles, with %d threads in all.",

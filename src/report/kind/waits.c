@@ -496,8 +496,10 @@ static int waits_finish(struct report *report)
 		waits_end_circle(waits, i, end, WAITS_STANDS);
 		if (known->object && report->view->threads[i].death) /* its end was not seen when it came */
 			waits->halves++;
-		else if (known->object)
+		else if (known->object) {
 			count_wait(waits, i, known->object - 1, end > known->begin ? end - known->begin : 0);
+			waits->standing++;
+		}
 		result = failure_of(waits);
 	}
 	if (result)

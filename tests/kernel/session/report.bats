@@ -412,6 +412,30 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	END
 }
 
+@test "a program that stands: waits without an end, and those from before the recording, are said" {
+	cat >stand.py <<-'END'
+		import threading
+		lock = threading.Lock()
+		lock.acquire()
+		thread = threading.Thread(target=lock.acquire, daemon=True)
+		thread.start()
+		open("ready", "w").close()
+		thread.join()
+	END
+	run -143 timeout 60 $ASTERISM record -q --for-report --for 500ms -o trace -- python3 stand.py
+	run -0 $ASTERISM report --only waits trace
+	[[ ${output//$'\n'/ } == *" waits have no end in the trace: they are counted up to its last event, at "*", and went on until the recording ended."* ]]
+	rm ready
+	python3 stand.py 3>&- &
+	pid=$!
+	for i in {1..100}; do [ -e ready ] || sleep 0.1; done
+	sleep 0.2
+	timeout 60 $ASTERISM record -q --for-report --for 200ms -p $pid -o attached
+	kill $pid
+	run -0 $ASTERISM report --only waits attached
+	[[ ${output//$'\n'/ } == *"2 threads waited already when the recording began, and did nothing since"* ]]
+}
+
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
