@@ -169,6 +169,12 @@ void text_append_as(struct text_buffer *text, const char *string, enum text_form
 	}
 }
 
+/* U+FFFE and U+FFFF, which XML has not. */
+static bool is_no_character(const char *at)
+{
+	return memcmp(at, "\xef\xbf\xbe", 3) == 0 || memcmp(at, "\xef\xbf\xbf", 3) == 0;
+}
+
 void text_append_markup(struct text_buffer *html, const char *text)
 {
 	static const char *const named[256] = {
@@ -178,6 +184,8 @@ void text_append_markup(struct text_buffer *html, const char *text)
 		struct text_piece piece;
 		text_escape(text, TEXT_WORDS, &piece);
 		const char *name = piece.taken == 1 ? named[(unsigned char)*text] : NULL;
+		if (piece.taken == 3 && is_no_character(text))
+			name = "?";
 		if (name)
 			text_append(html, name);
 		else

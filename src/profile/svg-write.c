@@ -55,12 +55,6 @@ static void add_stack(void *context, const uint32_t *functions, unsigned depth, 
 	flames->total += cost;
 }
 
-/* U+FFFE and U+FFFF, which XML has not. */
-static bool is_no_character(const char *at)
-{
-	return memcmp(at, "\xef\xbf\xbe", 3) == 0 || memcmp(at, "\xef\xbf\xbf", 3) == 0;
-}
-
 /* So many characters of the text, the last two being dots where there are more. */
 static void put_text(FILE *stream, const char *text, size_t room)
 {
@@ -76,7 +70,7 @@ static void put_text(FILE *stream, const char *text, size_t room)
 		text_escape(text, TEXT_WORDS, &piece);
 		memcpy(one, text, piece.taken);
 		text_init_fixed(&markup, memory, sizeof memory);
-		text_append_markup(&markup, piece.taken == 3 && is_no_character(one) ? "?" : one);
+		text_append_markup(&markup, one);
 		fwrite(markup.bytes, 1, markup.length, stream);
 	}
 	fputs(*text ? ".." : "", stream);

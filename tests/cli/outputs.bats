@@ -159,3 +159,45 @@ refused() {
 	done
 	"$ASTERISM" report --only waits -f svg "$root/tests/report/pictures-waits.jsonl" | cmp - "$root/docs/pictures/waits.svg"
 }
+
+@test "what a command reads is not written to, and no file twice" {
+	printf '%s\n' '{"event":"sched_process_exec","ts":1,"cpu":0,"pid":7,"tid":7,"comm":"a","filename":"/bin/a","old_pid":7}' >events.jsonl
+	cp events.jsonl before
+	cp -r t t.before
+	ln events.jsonl linked
+	for to in events.jsonl ./events.jsonl linked; do
+		for option in --chrome --folded --perfetto --speedscope "-f json -o"; do
+			run --separate-stderr -2 "$ASTERISM" report $option "$to" events.jsonl
+			[[ ${stderr_lines[0]} == "asterism: error: $to is what this command reads, or lies there: it would be lost" ]]
+			cmp before events.jsonl
+		done
+	done
+	run --separate-stderr -2 "$ASTERISM" dump -f json -o events.jsonl events.jsonl
+	cmp before events.jsonl
+	for file in t/*; do
+		run --separate-stderr -2 "$ASTERISM" report --folded "$file" t
+		run --separate-stderr -2 "$ASTERISM" report -f text -o "$file" t
+	done
+	diff -r t t.before
+	"$ASTERISM" report -o t/page.html t
+	run --separate-stderr -2 "$ASTERISM" report --chrome same --folded ./same t
+	[[ ${stderr_lines[0]} == "asterism: error: ./same and same are one file" ]]
+	run --separate-stderr -2 "$ASTERISM" report --only overview -o same --chrome same t
+	"$ASTERISM" report --chrome /dev/null --folded /dev/null t
+}
+
+@test "report: pictures are XML whatever threads are called, and the least number is a result" {
+	python3 - <<-'END'
+		import json
+		head = {"cpu": 0, "pid": 7, "tid": 7, "comm": "a\ufffeb\uffffc"}
+		print(json.dumps({"event": "sched_process_exec", "ts": 1, **head, "filename": "/bin/a", "old_pid": 7}), file=open("odd.jsonl", "w"))
+		with open("odd.jsonl", "a") as file:
+		    args = {f"arg{i}": 0 for i in range(6)}
+		    print(json.dumps({"event": "sys_enter", "ts": 2, **head, "id": 1, **args}), file=file)
+		    print(json.dumps({"event": "sys_exit", "ts": 3, **head, "id": 1, "ret": -2**63}), file=file)
+	END
+	"$ASTERISM" report --only processes -o odd.svg odd.jsonl
+	python3 -c 'import xml.dom.minidom; assert "a?b?c" in xml.dom.minidom.parse("odd.svg").documentElement.toxml()'
+	run -0 "$ASTERISM" report --only syscalls -f csv odd.jsonl
+	[[ $output == *',"write",0,'* ]]
+}

@@ -59,8 +59,18 @@ static int open_one(struct export_file *file, const struct report_kind *kind, co
 	return export_of(file->report)->stream && !report_pass_add(pass, file->report) ? STATUS_FINE : no_memory();
 }
 
+static int check_apart(const char *one, const char *other)
+{
+	if (!cmd_is_same_file(one, other))
+		return STATUS_FINE;
+	cli_error("%s and %s are one file", one, other);
+	cli_hint("each form needs a file of its own");
+	return STATUS_USAGE;
+}
+
 int exports_open(struct exports *exports, const struct cli_arguments *arguments, struct report_pass *pass)
 {
+	const char *output = arguments->options[OPTION_OUTPUT].text;
 	int status = STATUS_FINE;
 
 	for (unsigned i = 0; i < EXPORTS && !status; i++) {
@@ -68,6 +78,12 @@ int exports_open(struct exports *exports, const struct cli_arguments *arguments,
 			continue;
 		exports->files[i].name = arguments->options[rows[i].option].text;
 		status = open_one(&exports->files[i], rows[i].kind, arguments, pass);
+		for (unsigned j = 0; j < i && !status; j++) {
+			if (exports->files[j].name)
+				status = check_apart(exports->files[i].name, exports->files[j].name);
+		}
+		if (output && !status)
+			status = check_apart(exports->files[i].name, output);
 	}
 	return status;
 }

@@ -4,8 +4,13 @@
 
 #include "cmd/options/options.h"
 
-/* Opens the file that results go to, for those whom --mode lets read it. Returns a descriptor, or -1 after saying why.
+/*
+ * Opens the file that results go to, for those whom --mode lets read it. What the command reads is refused. Returns a
+ * descriptor, or -1 after saying why.
  */
 int cmd_output_open(const struct cli_arguments *arguments, const char *file);
+
+/* Whether both are there, and are one file or folder, however they are called; not for terminals and /dev/null. */
+bool cmd_is_same_file(const char *one, const char *other);
 
 #endif

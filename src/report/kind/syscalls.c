@@ -109,7 +109,7 @@ static int take_return(struct syscalls *syscalls, const struct report_event *eve
 {
 	int64_t result = report_number(event->layout, event->event, CALL_END_RET);
 	bool is_failed = result < 0 && result >= -ERRNO_MAX;
-	uint64_t took = event->event->record->ts - inside->begin, key[] = { inside->call - 1, (uint64_t)-result };
+	uint64_t took = event->event->record->ts - inside->begin, key[] = { inside->call - 1, 0 - (uint64_t)result };
 	struct call *call = call_of(syscalls, key[0]);
 	struct process *process = process_of(syscalls, event->thread, inside);
 	struct failure *failure = is_failed ? report_tally_at(&syscalls->failures, key) : NULL;
