@@ -28,3 +28,15 @@ undated() {
 		-e 's/,?"[^",{}]*[ug]id[^",{}]*":"[^"]*"//g; s/,?"[^",{}]*":"[^"]*\+0x[0-9a-f]+ \([^"]*"//g' \
 		-e 's/"names":\{,/"names":{/; s/,"names":\{\}//'
 }
+
+# `needs_asterism ARGUMENTS...`: skips where the system refuses asterism what it asks for, and says what that is. Events that
+# were lost are no reason, and whatever else fails is a failure.
+needs_asterism() {
+	local refusal status=0
+	refusal=$("$ASTERISM" "$@" 2>&1 >/dev/null) || status=$?
+	[ "$status" != 4 ] || skip "refused here: $refusal"
+	[ "$status" = 0 ] || [ "$status" = 3 ] || {
+		echo "asterism $*: status $status: $refusal"
+		false
+	}
+}

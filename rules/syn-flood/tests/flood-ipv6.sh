@@ -6,8 +6,9 @@ command -v ip >/dev/null || { echo "needs ip (iproute2)"; exit 77; }
 ip link set lo up
 ip -6 addr add fd00::1/128 dev lo nodad 2>/dev/null || { echo "needs IPv6"; exit 77; }
 ip link add asterism0 type veth peer name asterism1 || { echo "needs veth"; exit 77; }
-ip link set asterism0 up
 ip link set asterism1 up
+ip link set asterism0 up
+until ip -o link show asterism0 | grep -q 'state UP'; do sleep 0.05; done # the kernel notes the carrier when it has time
 ip -6 route add fd00::77 dev asterism0
 ip -6 neigh add fd00::77 lladdr 02:00:00:00:00:01 dev asterism0
 exec /usr/bin/python3 -SE - <<'END'

@@ -11,7 +11,7 @@ setup() {
 	target="$(dirname "$ASTERISM")/../../tests/kernel/target"
 	cd "$BATS_TEST_TMPDIR"
 	rule probe true >probe.rule
-	"$ASTERISM" run -q probe.rule -- true || skip "nothing can be observed in this kernel"
+	needs_asterism run -q probe.rule -- true
 }
 
 teardown() {

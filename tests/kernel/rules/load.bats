@@ -3,11 +3,12 @@
 # What it takes the kernel to accept the programs of rules: their number, and the instructions that its verifier follows.
 
 bats_require_minimum_version 1.5.0
+load ../../wait
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	mkfifo begun over
-	"$ASTERISM" run -q @fork-bomb -- true 2>refusal >/dev/null || skip "rules cannot run here: $(<refusal)"
+	needs_asterism run -q @fork-bomb -- true
 }
 
 # loaded RULE...: "NUMBER FOLLOWED", programs of a session with these rules, and instructions followed for them.

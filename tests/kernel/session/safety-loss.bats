@@ -3,11 +3,12 @@
 # What is lost in a live session is counted, told and marked.
 
 bats_require_minimum_version 1.5.0
+load ../../wait
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	echo 'RULE each PATTERN { sys_enter:a } RETURN { a.id AS id }' >each.rule
-	"$ASTERISM" run -q each.rule -o probe -- true || skip "rules cannot run in this kernel: $("$ASTERISM" run -q each.rule -- true 2>&1)"
+	needs_asterism run -q each.rule -- true
 	cat >calls.py <<-'END'
 		import os, sys
 		for i in range(int(sys.argv[1])):

@@ -3,12 +3,13 @@
 # A live session leaves the host, the command and itself in order, however it ends.
 
 bats_require_minimum_version 1.5.0
+load ../../wait
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	echo 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 50ms } RETURN { a.id AS id }' >slow.rule
 	echo 'RULE each PATTERN { sys_enter:a } RETURN { a.id AS id }' >each.rule
-	"$ASTERISM" run -q slow.rule -o probe -- true || skip "rules cannot run in this kernel: $("$ASTERISM" run -q slow.rule -- true 2>&1)"
+	needs_asterism run -q slow.rule -- true
 }
 
 # `session SIGNAL WHEN ARG...`: runs asterism with ARGs in a process group of its own, sends it the signal, and shows its

@@ -3,6 +3,7 @@
 # CALL Stack(): the stack of the thread that completes a match, of a program of the test's own. Needs root.
 
 bats_require_minimum_version 1.5.0
+load ../../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
@@ -11,7 +12,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	echo 'RULE asked PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 4000001 } DO { CALL Stack() }' >asked.rule
 	sed 's/ DO .*//' asked.rule >probe.rule
-	"$ASTERISM" run -q probe.rule -- true || skip "nothing can be observed in this kernel"
+	needs_asterism run -q probe.rule -- true
 }
 
 teardown() {

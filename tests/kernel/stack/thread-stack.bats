@@ -3,6 +3,7 @@
 # CALL StackOf(): the stacks of threads that a match names, of a program of the test's own. Needs root.
 
 bats_require_minimum_version 1.5.0
+load ../../wait
 
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../../build/src/cmd/asterism}"
@@ -16,7 +17,7 @@ setup() {
 		DO { CALL StackOf(a#TID); CALL Stack() }
 	END
 	sed 's/DO .*//' both.rule >probe.rule
-	"$ASTERISM" run -q probe.rule -- true || skip "nothing can be observed in this kernel"
+	needs_asterism run -q probe.rule -- true
 }
 
 teardown() {
