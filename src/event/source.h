@@ -69,11 +69,15 @@ struct event_machine {
  * end for the whole input. A loss is a number of events and a time up to which they may have happened; it began before
  * the event with which it is told. So there may be a gap before an event if lost has grown since the one before, or if
  * it is not after lossy_until_ns.
+ *
+ * Where the input says until when it was watched, until_ns is that time as far as it has been read, at the end of all of it:
+ * between the last event and then there was none.
  */
 struct event_source {
 	const struct event_source_kind *kind;
 	uint64_t lost;           /* events known to be missing; 1 for each piece of unknown size */
 	uint64_t lossy_until_ns; /* 0: nothing is known to be missing */
+	uint64_t until_ns;       /* 0: unknown */
 	uint64_t bytes_total;    /* of the input; 0: unknown */
 	struct event_machine machine;
 };

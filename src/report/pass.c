@@ -292,10 +292,16 @@ int report_pass_match(struct report_pass *pass, const struct report_match *match
 int report_pass_finish(struct report_pass *pass)
 {
 	const struct event_source *source = pass->view.source;
+	uint64_t end_ns = source->until_ns < pass->options.to_ns ? source->until_ns : pass->options.to_ns;
 
 	if (pass->has_begun && source->lost > pass->lost)
 		pass_gap(pass, pass->now, source->lossy_until_ns > pass->now ? source->lossy_until_ns : pass->now,
 			 source->lost - pass->lost);
+	/* What lasts, lasts to the end of the recording, however long ago the last event was. */
+	if (pass->has_begun && end_ns > pass->now) {
+		pass->now = end_ns;
+		pass->view.last_ns = pass->now >= pass->options.from_ns ? pass->now : pass->view.last_ns;
+	}
 	pass->view.wall_ns = source->machine.wall_ns;
 	pass->view.host = source->machine.host;
 	pass_end_all(pass, pass->now);

@@ -76,6 +76,8 @@ static void take_state(struct merge *merge, struct input *input)
 	input->lost = source->lost;
 	if (source->lossy_until_ns > merge->source.lossy_until_ns)
 		merge->source.lossy_until_ns = source->lossy_until_ns;
+	if (source->until_ns > merge->source.until_ns)
+		merge->source.until_ns = source->until_ns;
 }
 
 /* As next of a source, into the input's hand. */

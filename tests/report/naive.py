@@ -15,13 +15,10 @@ import json
 import subprocess
 import sys
 
+import recorded
+
 FUTEX, FUTEX_WAIT_CALL, RESTART = 202, 455, 219
 WAITS = (0, 6, 9, 11, 13)
-
-
-def events_of(asterism, trace):
-    done = subprocess.run([asterism, "dump", "-f", "json", trace], stdout=subprocess.PIPE, text=True, check=True)
-    return [event for event in map(json.loads, done.stdout.splitlines()) if "event" in event]
 
 
 def report_of(asterism, trace, name, *options):
@@ -148,7 +145,7 @@ def check_interruptions(events, ask, expect):
             if kind == INTERRUPTS[base] and tid:
                 pairs[tid, kind, number].append(ts - since)
     for victim, (taker, since) in taken.items():
-        pairs[victim, "thread", taker].append(events[-1]["ts"] - since)
+        pairs[victim, "thread", taker].append(events.end - since)
     born = {event["child_pid"] for event in events if event["event"] == "sched_process_fork"}
 
     def joined(rows):  # a tid may be several threads, one after another
@@ -178,8 +175,8 @@ def check_rates(events, ask, expect):
             opens[tid] = ts
         if event["event"] == "sys_exit" and tid in opens:
             took.append(ts - opens.pop(tid))
-    area += sum(took) + sum(events[-1]["ts"] - ts for ts in opens.values())
-    rows, length = tables["rates"], events[-1]["ts"] - first
+    area += sum(took) + sum(events.end - ts for ts in opens.values())
+    rows, length = tables["rates"], events.end - first
     spans = [(row["mean"], min(later["time_ns"], length) - row["time_ns"])
              for row, later in zip(rows, [*rows[1:], {"time_ns": length}])]
     shown = sum(mean * span for mean, span in spans)
@@ -438,7 +435,7 @@ def futexes(events):
                     "mutex" if (op, value) == (0, 2) or op in (6, 13) else "condition")
                 open_waits[tid] = (pid, memories[pid], event["arg0"], kind), ts
     for tid in list(open_waits):
-        end(tid, events[-1]["ts"])
+        end(tid, events.end)
     return objects, edges
 
 
@@ -463,7 +460,7 @@ CHECKS = {"waits": check_waits, "interruptions": check_interruptions, "rates": c
 
 def main():
     asterism, trace, *names = sys.argv[1:]
-    events, wrong, compared = events_of(asterism, trace), 0, 0
+    events, wrong, compared = recorded.Events(asterism, trace), 0, 0
 
     for name in names:
         def expect(what, wanted, shown):

@@ -15,19 +15,11 @@ import json
 import subprocess
 import sys
 
+import recorded
+
 PENDING_NS = 1_000_000
 RUNS = {"sys_enter", "sys_exit", "page_fault_user", "page_fault_kernel", "sched_process_fork", "sched_process_exit",
         "sched_waking", "sched_wakeup_new", "irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit"}
-
-
-def events_of(asterism, trace):
-    process = subprocess.Popen([asterism, "dump", "-f", "json", trace], stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        event = json.loads(line)
-        if "event" in event:
-            yield event
-    if process.wait() not in (0,):
-        sys.exit(f"dump ended with {process.returncode}")
 
 
 class Life:
@@ -46,7 +38,7 @@ class Life:
 def lives_of(events):
     """(all lives, the last time): who ran when, by the switches of each processor."""
     current, since, lives, everyone = {}, {}, {}, []
-    last = 0
+    last = events.end
 
     def life(tid, born=None, anew=False):
         if anew or tid not in lives:
@@ -56,7 +48,6 @@ def lives_of(events):
 
     for event in events:
         name, ts, cpu = event["event"], event["ts"], event["cpu"]
-        last = max(last, ts)
         # Somebody whose switch to was recorded, and that from not: when it left is not known.
         runner = event["prev_pid"] if name == "sched_switch" else event["tid"] if name in RUNS else None
         if current.get(cpu) and runner not in (None, current[cpu]) and (runner or name == "sched_switch"):
@@ -171,7 +162,7 @@ def main():
     parser.add_argument("--schedstat")
     parser.add_argument("--tick", type=int, default=4_000_000)
     arguments = parser.parse_args()
-    everyone, last = lives_of(events_of(arguments.asterism, arguments.trace))
+    everyone, last = lives_of(recorded.Events(arguments.asterism, arguments.trace))
     first, slices, _ = reported(arguments.asterism, arguments.trace)
 
     shown = collections.defaultdict(list)

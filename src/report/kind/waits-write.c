@@ -228,11 +228,8 @@ static void note_standing(const struct waits *waits, struct report_tables *table
 			  thread->state_ns[REPORT_BLOCKED];
 	}
 	if (waits->standing)
-		report_note(
-			tables,
-			"%llu waits have no end in the trace: they are counted up to its last event, at %.6f s, and "
-			"went on until the recording ended.",
-			(unsigned long long)waits->standing, (double)(view->last_ns - view->first_ns) / 1e9);
+		report_note(tables, "%llu waits have no end in the trace: they are counted up to its end, at %.6f s.",
+			    (unsigned long long)waits->standing, (double)(view->last_ns - view->first_ns) / 1e9);
 	if (before)
 		report_note(tables,
 			    "%llu threads waited already when the recording began, and did nothing since: what for is "

@@ -83,6 +83,7 @@ static void take_losses(struct derive *derive)
 	derive->source.lost = inner->lost + derive->unknown;
 	if (inner->lossy_until_ns > derive->source.lossy_until_ns)
 		derive->source.lossy_until_ns = inner->lossy_until_ns;
+	derive->source.until_ns = inner->until_ns;
 	if (!derive->source.machine.wall_ns)
 		derive->source.machine = inner->machine;
 }

@@ -417,8 +417,8 @@ static void count_losses(struct recording_writer *writer)
 }
 
 /*
- * What is behind the last packet and will not be in the trace: a packet without events tells of it. Where there is no
- * room even for that, the packet before says so.
+ * A packet without events tells until when the ring was read, and what is behind the last packet and will not be in the
+ * trace. Where there is no room even for that, the packet before tells of the loss.
  */
 static void write_end(struct recording_writer *writer, uint32_t cpu)
 {
@@ -431,7 +431,7 @@ static void write_end(struct recording_writer *writer, uint32_t cpu)
 		.events_before = seen,
 	};
 
-	ctf_writer_loss(writer->trace, cpu, &packet, cursor->lost + left + ring_dropped(ring) + missed_of(writer, cpu));
+	ctf_writer_end(writer->trace, cpu, &packet, cursor->lost + left + ring_dropped(ring) + missed_of(writer, cpu));
 }
 
 static int finish(void *context, uint64_t missed)

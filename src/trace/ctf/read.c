@@ -109,6 +109,8 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 		if (stream->at >= stream->content_end) {
 			struct ctf_loss loss;
 
+			if (stream->timestamp_end > ctf->source.until_ns) /* of the packet that is read */
+				ctf->source.until_ns = stream->timestamp_end;
 			if (!ctf_stream_packet(stream, ctf->folder, &ctf->types, &loss))
 				return stream->damage.text != NULL;
 			ctf->source.lost += loss.count;

@@ -448,16 +448,17 @@ int ctf_writer_begin(struct ctf_writer *writer, uint32_t cpu, uint64_t ts)
 	return result;
 }
 
-int ctf_writer_loss(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded)
+int ctf_writer_end(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded)
 {
 	struct stream_end *end = &writer->ends[cpu];
+	bool has_loss = discarded > end->discarded;
 	int result;
 
-	if (discarded <= end->discarded)
+	if (!has_loss && packet->timestamp_begin <= end->timestamp_end)
 		return 0;
-	result = ctf_writer_packet(writer, cpu, packet, sizeof *packet, discarded);
-	if (!result)
-		return 0;
+	result = ctf_writer_packet(writer, cpu, packet, sizeof *packet, has_loss ? discarded : end->discarded);
+	if (!result || !has_loss)
+		return result;
 	result = ctf_files_discarded(writer->files, cpu, discarded);
 	if (!result)
 		end->discarded = discarded;
