@@ -55,7 +55,7 @@ void api_rules_count(const struct asterism_rules *rules)
 	add_totals(&unit->past, &unit->now);
 }
 
-void api_rules_finish(struct asterism_rules *rules)
+int api_rules_finish(struct asterism_rules *rules)
 {
 	struct session_totals past = rules->past;
 
@@ -63,9 +63,11 @@ void api_rules_finish(struct asterism_rules *rules)
 	rules->past.tallies = past.tallies;
 	rules->past.refusals = past.refusals;
 	clear(&rules->past);
-	live_unit_finish(&rules->work, &rules->past);
+	int result = live_unit_finish(&rules->work, &rules->past);
+
 	add_totals(&past, &rules->past);
 	rules->now = past;
 	rules->now.tallies = (struct react_tallies){ 0 };
 	rules->now.refusals = (struct session_refusals){ 0 };
+	return result;
 }

@@ -168,6 +168,18 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 	return api_monitors_poll(session, wait_ns);
 }
 
+bool api_dispatch_end(struct asterism_session *session)
+{
+	bool is_doomed = session->doomed;
+
+	session->dispatching = false;
+	if (is_doomed)
+		destroy(session);
+	else
+		api_rules_settle(session);
+	return is_doomed;
+}
+
 int asterism_session_dispatch(struct asterism_session *session)
 {
 	uint64_t woken[LIVE_WOKEN_MAX], wait_ns = 0, now;
@@ -183,12 +195,8 @@ int asterism_session_dispatch(struct asterism_session *session)
 	result = count < 0 ? count : hand_out(session, &wait_ns);
 	for (int i = 0; i < count && !result && !session->doomed; i++)
 		api_process_ended(session, woken[i]);
-	session->dispatching = false;
-	if (session->doomed) {
-		destroy(session);
+	if (api_dispatch_end(session))
 		return -ECANCELED;
-	}
-	api_rules_settle(session);
 	now = clock_now_ns();
 	live_loop_arm(&session->loop, result ? 0 : wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX);
 	return result ? result : session->handed;
@@ -203,14 +211,8 @@ static int answer(struct asterism_rules *rules, uint64_t ticket, enum session_ve
 
 	session->dispatching = true;
 	result = verdicts_answer(rules->work.responses.verdicts, ticket, verdict);
-	session->dispatching = is_inside;
-	if (!is_inside) {
-		if (session->doomed) {
-			destroy(session);
-			return -ECANCELED;
-		}
-		api_rules_settle(session);
-	}
+	if (!is_inside && api_dispatch_end(session))
+		return -ECANCELED;
 	if (result == -ENOENT)
 		diag_error(session->diag, NULL, result, "no question with this ticket is pending");
 	return result;

@@ -71,18 +71,24 @@ int api_work_open(struct asterism_rules *rules)
 }
 
 /* Counts so far become the past. Counters that find no room for that are gone, as those of a unit that was unloaded. */
-void api_work_close(struct asterism_rules *rules)
+int api_work_finish(struct asterism_rules *rules)
 {
 	struct ebpf_run_time time;
+	int result = api_rules_finish(rules);
 
-	rules->work.muted = true;
-	api_rules_finish(rules);
 	executor_run_time(rules->work.executor, &time);
 	rules->past_time.ns += time.ns;
 	rules->past_time.runs += time.runs;
 	live_unit_forget(&rules->work, &rules->session->loop);
 	live_unit_close(&rules->work);
 	rules->answered = false;
+	return result;
+}
+
+void api_work_close(struct asterism_rules *rules)
+{
+	rules->work.muted = true;
+	api_work_finish(rules);
 }
 
 int asterism_rules_tallies(struct asterism_rules *rules)

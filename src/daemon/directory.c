@@ -101,7 +101,8 @@ int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ER
 
 /*
  * The new unit is at work before the old one goes, so that there is no gap: from one moment on it tells of matches, and
- * the old one of those before, of those too that wait to be handed out.
+ * the old one of those before, of those too that its programs are about to hand out when it is detached. An event
+ * between the two programs at that moment has a time on either side, and is told by both.
  */
 static int swap(struct daemon *daemon, struct unit *old, struct unit *unit, char error[UNIT_ERROR_BYTES])
 {
@@ -115,10 +116,8 @@ static int swap(struct daemon *daemon, struct unit *old, struct unit *unit, char
 		unit_free(unit);
 		return result;
 	}
-	if (was_active) {
+	if (was_active)
 		unit->from_ns = old->until_ns = clock_now_ns();
-		asterism_session_dispatch(daemon->session);
-	}
 	unit->is_seen = true;
 	units_replace(&daemon->units, old, unit);
 	log_line(LOG_LEVEL_INFO, "%s: loaded", unit->name);

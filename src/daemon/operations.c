@@ -211,7 +211,7 @@ static void deactivate(struct operation *operation)
 		client_refuse(operation->client, "not-possible", "%s is not active", operation->unit->name);
 		return;
 	}
-	asterism_rules_deactivate(operation->unit->rules);
+	asterism_rules_finish(operation->unit->rules);
 	client_agree(operation->client);
 }
 

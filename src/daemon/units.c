@@ -99,6 +99,8 @@ void unit_free(struct unit *unit)
 {
 	if (!unit)
 		return;
+	if (unit_is_active(unit))
+		asterism_rules_finish(unit->rules); /* what it found until now is still told */
 	asterism_rules_unload(unit->rules);
 	alloc_free(unit->counts);
 	alloc_free(unit);

@@ -65,6 +65,24 @@ static void deactivation_stops_them(void **state)
 	assert_int_equal(stats.events, 6);
 }
 
+/* Without a dispatch: what was found before the end is handed out by it, and nothing of later. */
+static void finishing_hands_out_what_was_found(void **state)
+{
+	struct fixture *fixture = *state;
+	struct asterism_rules *pair = fixture_load(fixture->session, pair_text);
+	struct asterism_rules_stats stats = { .size = sizeof stats };
+
+	assert_int_equal(asterism_rules_finish(pair), -EINVAL);
+	fixture_activate(fixture->session, pair);
+	assert_int_equal(puppet_call(&fixture->puppet, 3), 0);
+	assert_int_equal(asterism_rules_finish(pair), 0);
+	assert_int_equal(fixture->noted, 3);
+	assert_int_equal(asterism_rules_state(pair), ASTERISM_RULES_LOADED);
+	assert_int_equal(asterism_rules_finish(pair), -EINVAL);
+	assert_int_equal(asterism_rules_stats(pair, &stats), 0);
+	assert_int_equal(stats.matches, 3);
+}
+
 static void units_go_their_own_ways(void **state)
 {
 	struct fixture *fixture = *state;
@@ -158,9 +176,13 @@ static void threads_have_sessions_of_their_own(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		case_of(matches_arrive),          case_of(deactivation_stops_them),
-		case_of(units_go_their_own_ways), case_of(runs_are_not_disturbed),
-		case_of(sessions_share_nothing),  case_of(threads_have_sessions_of_their_own),
+		case_of(matches_arrive),
+		case_of(deactivation_stops_them),
+		case_of(finishing_hands_out_what_was_found),
+		case_of(units_go_their_own_ways),
+		case_of(runs_are_not_disturbed),
+		case_of(sessions_share_nothing),
+		case_of(threads_have_sessions_of_their_own),
 	};
 
 	if (geteuid() != 0) {

@@ -291,7 +291,7 @@ await_waiting() {
 	[ "$(asked 'u["pair.rule"]["error"]')" = None ]
 }
 
-@test "a unit that changes while matches come tells each of them once" {
+@test "a unit that changes while matches come tells each of them, and twice only what was under way" {
 	printf 'RULE one PATTERN { [sys_exit_getppid:a] }\n' >rules/one.rule
 	start --rate 1000000
 	(for i in $(seq 20); do echo "// $i" >>rules/one.rule; ctl reload; done) >/dev/null 3>&- 6<&- 7>&- &
@@ -299,7 +299,9 @@ await_waiting() {
 	wait $!
 	sleep 0.3
 	stop
-	[ "$(grep -c '"match":"one"' out)" = 2000 ]
+	count=$(grep -c '"match":"one"' out)
+	echo "$count matches"
+	((count >= 2000 && count <= 2020))
 }
 
 @test "messages that are wrong get a clear answer, and harm nobody" {
