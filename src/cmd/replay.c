@@ -283,7 +283,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	char *remedy = put_remedy(arguments, operands);
 
 	options.remedy = remedy;
-	options.counts_why = replay.sink.tells_why;
+	options.counts_why = sink_counts_why(&replay.sink);
 	options.jobs = jobs_of(arguments, operands);
 	replay.sink.at_once |= is_any_stream(operands);
 

@@ -107,7 +107,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	sink->is_live = true;
 	options->on_match = sink_match;
 	options->least_severity = sink->least_severity;
-	options->counts_why = sink->tells_why;
+	options->counts_why = sink_counts_why(sink);
 	options->on_aggregate = sink_aggregate;
 	options->on_start = on_start;
 	options->on_pause = on_pause;

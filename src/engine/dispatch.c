@@ -344,7 +344,8 @@ static int build_entry(struct builder *builder, uint32_t type)
 	}
 	if (result || (!draft.entry.key_count && !draft.entry.start.count))
 		return result;
-	if (!is_machine && !draft.entry.key_count && draft.entry.start.count == 1) {
+	if (!is_machine && !draft.entry.key_count && draft.entry.start.count == 1 &&
+	    !builder->engine->options.counts_why) { /* then every condition is asked */
 		size_t at = (size_t)(draft.entry.start.transitions - start->groups[0].transitions);
 		uint32_t fit = program_transitions(builder->program, image)[at].fit;
 

@@ -112,6 +112,15 @@ static void copy(struct move *move, struct engine_run *original, const struct en
 		engine_runs_give(rule, run);
 }
 
+/* As engine_step_find, counted. */
+static inline const struct engine_transition *find(const struct move *move, const struct engine_transition *first,
+						   uint32_t count, const char *slots)
+{
+	if (move->step.rule->why)
+		engine_why_judge(&move->step, first, count, slots);
+	return engine_step_find(&move->step, first, count, slots);
+}
+
 /* The transitions of its state for what happens are tried: a copy's, which stand first, then its own. */
 PART void step_instance(struct move *move, struct engine_run *run, const struct engine_group *group, bool counts)
 {
@@ -125,12 +134,11 @@ PART void step_instance(struct move *move, struct engine_run *run, const struct 
 	if (own < end && own->copies) {
 		while (own < end && own->copies)
 			own++;
-		transition = engine_step_find(&move->step, group->transitions, (uint32_t)(own - group->transitions),
-					      run->slots);
+		transition = find(move, group->transitions, (uint32_t)(own - group->transitions), run->slots);
 		if (transition)
 			copy(move, run, transition);
 	}
-	transition = engine_step_find(&move->step, own, (uint32_t)(end - own), run->slots);
+	transition = find(move, own, (uint32_t)(end - own), run->slots);
 	if (transition)
 		advance(move, run, transition, counts);
 }
@@ -139,9 +147,11 @@ static void open_instance(struct move *move, const struct engine_group *start)
 {
 	struct engine_rule *rule = move->step.rule;
 	struct engine *engine = move->step.engine;
-	const struct engine_transition *transition =
-		engine_step_find(&move->step, start->transitions, start->count, engine->zeros);
+	const struct engine_transition *transition;
 
+	if (rule->why)
+		engine_why_meet(rule, start);
+	transition = find(move, start->transitions, start->count, engine->zeros);
 	if (!transition)
 		return;
 	if (rule->why)
@@ -271,7 +281,7 @@ void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
 	begin(&move, engine, rule, &event);
 	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
 	move.fired = header.ts;
-	transition = engine_step_find(&move.step, group->transitions, group->count, run->slots);
+	transition = find(&move, group->transitions, group->count, run->slots);
 	if (transition)
 		advance(&move, run, transition, rule->why);
 	else

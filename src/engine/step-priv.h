@@ -67,9 +67,14 @@ static inline __attribute__((always_inline)) uint32_t engine_step_take(struct en
 	const struct engine_effect *effect = &transition->effect;
 	const char *record = (const char *)step->event->record;
 
+	bool holds;
+
 	engine_copies_do(effect, record, run->slots);
-	if ((effect->rest && !engine_step_rest_holds(step, effect->rest, run->slots)) ||
-	    !engine_range_holds(&effect->hold, record, run->slots)) {
+	holds = (!effect->rest || engine_step_rest_holds(step, effect->rest, run->slots)) &&
+		engine_range_holds(&effect->hold, record, run->slots);
+	if (rule->why)
+		engine_why_hold(step, transition, run->slots);
+	if (!holds) {
 		if (rule->why)
 			engine_why_fail(rule, run, transition, step->event->record);
 		return PROGRAM_TARGET_END;

@@ -180,8 +180,10 @@ PART void step_run(struct engine_step *step, struct engine_run *run, bool counts
 		step->known_state = run->state;
 		step->known = engine_step_group(&rule->states[run->state], step->event->record->type);
 	}
-	if (counts)
+	if (counts) {
 		engine_why_meet(rule, step->known);
+		engine_why_judge(step, step->known->transitions, step->known->count, run->slots);
+	}
 	if (rule->any) {
 		step_any(step, run, step->known);
 		return;
@@ -316,9 +318,11 @@ ASIDE void step_classes(struct engine_step *step, const struct engine_entry *ent
 /* Returns the ordinal of the run that was opened, or that of none. */
 PART uint64_t open_run(struct engine_step *step, const struct engine_group *start, bool counts)
 {
-	const struct engine_transition *transition =
-		engine_step_find(step, start->transitions, start->count, step->engine->zeros);
+	const struct engine_transition *transition;
 
+	if (counts)
+		engine_why_judge(step, start->transitions, start->count, step->engine->zeros);
+	transition = engine_step_find(step, start->transitions, start->count, step->engine->zeros);
 	if (!transition)
 		return UINT64_MAX;
 	if (counts)

@@ -11,8 +11,11 @@
 #include "engine/engine-priv.h"
 #include "program/why/why.h"
 
+struct engine_step;
+
 /* Of one rule. */
 struct engine_why {
+	const struct program *program;
 	const uint64_t *now; /* the engine's */
 	uint64_t *counts;
 	const struct engine_transition *transitions; /* of the program */
@@ -28,6 +31,12 @@ int engine_why_init(struct engine *engine);
 COLD void engine_why_open(struct engine_rule *rule, struct engine_run *run, const struct event_header *record);
 /* A run in another state than the start is judged by the transitions of group. */
 COLD void engine_why_meet(struct engine_rule *rule, const struct engine_group *group);
+/* What count transitions ask of the event and of slots, and which of their conditions are true: those of a group. */
+COLD void engine_why_judge(const struct engine_step *step, const struct engine_transition *transitions, uint32_t count,
+			   const char *slots);
+/* The same of hold. */
+COLD void engine_why_hold(const struct engine_step *step, const struct engine_transition *transition,
+			  const char *slots);
 /* A transition fits; of a run that is open, or that opens with it: NULL. Its hold is false. */
 COLD void engine_why_take(struct engine_rule *rule, struct engine_run *run, const struct engine_transition *transition,
 			  const struct event_header *record);

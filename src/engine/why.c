@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how what becomes of runs is counted. Nothing here runs unless counts were asked for. */
 
-#include "engine/why-priv.h"
+#include "engine/step-priv.h"
 
+#include "program/eval.h"
 #include "program/query.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ static int init_rule(struct engine *engine, struct engine_rule *rule, uint32_t *
 	rule->why = arena_zero(engine->arena, 1, sizeof *rule->why);
 	if (!rule->why)
 		return -ENOMEM;
+	rule->why->program = engine->program;
 	rule->why->now = &engine->now;
 	rule->why->transitions = engine->transitions;
 	rule->why->places = places;
@@ -74,6 +76,58 @@ void engine_why_meet(struct engine_rule *rule, const struct engine_group *group)
 {
 	if (group->count)
 		counts_of(rule, group->transitions)[PROGRAM_WHY_MET]++;
+}
+
+/* Counts, from `at`, which conditions of node are true, and returns whether all are. Divisions are counted elsewhere.
+ */
+static bool judge(const struct engine_step *step, uint32_t node, const char *slots, uint64_t *at)
+{
+	const struct engine_rule *rule = step->rule;
+	const struct program_operand operand = { rule->why->program, rule->image, step->event->record, slots };
+	struct program_why_conditions conditions;
+	uint64_t divisions = 0;
+
+	program_why_conditions(rule->why->program, node, &conditions);
+	for (uint32_t i = 0; i < conditions.count; i++) {
+		if (!program_holds(&operand, conditions.nodes[i], &divisions))
+			return false;
+		if (i + 1 < conditions.count)
+			at[i]++;
+	}
+	return true;
+}
+
+static const struct program_transition *image_of(const struct engine_rule *rule,
+						 const struct engine_transition *transition)
+{
+	return &rule->why->program->transitions[transition - rule->why->transitions];
+}
+
+void engine_why_judge(const struct engine_step *step, const struct engine_transition *transitions, uint32_t count,
+		      const char *slots)
+{
+	const struct engine_rule *rule = step->rule;
+	const struct engine_transition *fits = NULL, *fits_in_place = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct engine_transition *transition = &transitions[i];
+		bool aside = rule->any && transition->in_place && !transition->forbid;
+		const struct engine_transition **found = aside ? &fits_in_place : &fits;
+
+		if (!*found &&
+		    judge(step, image_of(rule, transition)->fit, slots, counts_of(rule, transition) + PROGRAM_WHY_TRUE))
+			*found = transition;
+		if (fits && (!rule->any || fits->forbid))
+			return;
+	}
+}
+
+void engine_why_hold(const struct engine_step *step, const struct engine_transition *transition, const char *slots)
+{
+	const struct program_transition *image = image_of(step->rule, transition);
+	uint64_t *counts = counts_of(step->rule, transition);
+
+	judge(step, image->hold, slots, counts + program_why_hold_true(step->rule->why->program, image));
 }
 
 /* The event ends the run: by whom is it? */

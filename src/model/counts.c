@@ -36,21 +36,11 @@ uint32_t model_group(const struct model *model, uint32_t from)
 	return count;
 }
 
-/* Which of the ways before it take an event from this one. Under SKIPTILLANY a run may take two: docs/execution.md. */
-static bool is_before(const struct model *model, const struct model_way *one, const struct model_way *other)
-{
-	uint32_t mask = model->rule->semantics == PROGRAM_MACHINE ? PROGRAM_COPY : PROGRAM_IN_PLACE;
-	bool two = model->rule->semantics == PROGRAM_MACHINE || model->rule->semantics == PROGRAM_SKIP_TILL_ANY;
-
-	return !two || one->transition->flags & PROGRAM_FORBID ||
-	       (one->transition->flags & mask) == (other->transition->flags & mask);
-}
-
 double model_left_over(const struct model *model, const struct model_way *first, const struct model_way *way,
 		       double judged)
 {
 	for (const struct model_way *before = first; before < way; before++)
-		if (is_before(model, before, way))
+		if (program_why_precedes(model->rule, before->transition, way->transition))
 			judged -= before->taken;
 	return judged > 0 ? judged : 0;
 }

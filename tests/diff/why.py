@@ -28,7 +28,7 @@ class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = self.kernel = self.threads = 0
         self.seen = dict.fromkeys(["taken", "failed", "by_other_process", "by_other_thread", "expired", "open", "in_between", "dropped",
-                                   "refused", "met"], 0)
+                                   "refused", "met", "conditions"], 0)
 
 
 def replay(binary, folder, *options):
@@ -72,6 +72,21 @@ def wrong_sum(why, lost):
     return None if all_of_them == why["runs_opened"] else f"{why['runs_opened']} runs were opened, and {all_of_them} are known"
 
 
+def wrong_conditions(row):
+    """Why the counts of a transition's conditions do not add up, or None: each is asked where those before it are true."""
+    asked, failed = row["tried"], row["taken"] - row["failed"]
+    for i, one in enumerate(row["conditions"]):
+        if i and row["conditions"][i - 1]["of"] != one["of"]:
+            asked = row["taken"]
+        if one["asked"] != asked or one["true"] > asked:
+            return f"{one} of {row}"
+        asked = one["true"]
+    ends = {one["of"]: one["true"] for one in row["conditions"]}
+    if row["taken"] > row["tried"] or ends.get("fit", row["taken"]) != row["taken"] or ends.get("hold", failed) != failed:
+        return str(row)
+    return None
+
+
 def judge(binary, folder, is_machine, user_only, tally):
     """What is wrong, None, or "skip"."""
     plain, counted = replay(binary, folder, "--jobs", "1"), replay(binary, folder, "--jobs", "1", "--why")
@@ -86,6 +101,12 @@ def judge(binary, folder, is_machine, user_only, tally):
         wrong = None if is_machine else wrong_sum(why, plain[0] == 3)
         if wrong:
             return f"{wrong}: {line}"
+        for row in why["transitions"]:
+            wrong = wrong_conditions(row)
+            if wrong:
+                return f"conditions do not add up: {wrong}"
+            own = [one for one in row["conditions"] if one["of"] == "fit"]
+            tally.seen["conditions"] += sum(one["asked"] != one["true"] and i + 1 < len(own) for i, one in enumerate(own))
         for name, number in sums(why).items():
             if name in tally.seen:
                 tally.seen[name] += number

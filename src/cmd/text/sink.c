@@ -509,7 +509,8 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	put_bypasses(sink, totals);
 	put_refusals(sink, &totals->refusals);
 	if (!sink->json)
-		why_write_text(sink->program, totals, sink->is_live, sink->quiet);
+		why_write_text(sink->program, totals,
+			       &(struct why_manner){ sink->is_live, sink->quiet, sink->verbose, sink->tells_why });
 	return sink->error && !sink->is_live ? STATUS_USAGE : STATUS_FINE;
 }
 

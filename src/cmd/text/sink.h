@@ -48,6 +48,12 @@ enum severity sink_least_severity(const struct cli_arguments *arguments);
 /* Opens what the arguments ask for. Returns STATUS_FINE, or the status to end with after saying why. */
 int sink_open(struct sink *sink, const struct cli_arguments *arguments, const struct program *program);
 
+/* Whether what becomes of runs is to be counted: for --why, or for the table of transitions that -v ends with. */
+static inline bool sink_counts_why(const struct sink *sink)
+{
+	return sink->tells_why || (sink->verbose && !sink->json);
+}
+
 /* A program_match_fn; context is the sink. Returns 0, or -errno: no more matches are wanted, or a replay cannot go on.
  */
 int sink_match(void *context, const struct program_match *match);

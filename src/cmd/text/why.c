@@ -52,14 +52,17 @@ static void put_hint(void *context, const char *hint)
 	cli_hint("%s", hint);
 }
 
-static void write_table(const struct program *program, const struct session_totals *totals, uint32_t rule, bool is_live)
+static void write_table(const struct program_why_report *report, const struct why_manner *manner)
 {
-	struct program_why_report report = report_of(program, totals, rule, is_live);
 	struct text_buffer text = { 0 };
 
-	program_why_text(&report, &text);
+	if (manner->tells_why)
+		program_why_text(report, &text);
+	if (manner->verbose)
+		program_why_transitions(report, &text);
 	write(stderr, &text);
-	program_why_hints(&report, put_hint, NULL);
+	if (manner->tells_why)
+		program_why_hints(report, put_hint, NULL);
 }
 
 /* Machines warn of what must not be: that they find nothing is what one hopes for. */
@@ -97,10 +100,13 @@ static void put_all_missed(const struct program *program, const struct session_t
 		cli_hint("--why shows what became of runs");
 }
 
-void why_write_text(const struct program *program, const struct session_totals *totals, bool is_live, bool quiet)
+void why_write_text(const struct program *program, const struct session_totals *totals, const struct why_manner *manner)
 {
-	for (uint32_t i = 0; totals->why && i < totals->rule_count; i++)
-		write_table(program, totals, i, is_live);
-	if (!totals->why && !quiet)
+	for (uint32_t i = 0; totals->why && i < totals->rule_count; i++) {
+		struct program_why_report report = report_of(program, totals, i, manner->is_live);
+
+		write_table(&report, manner);
+	}
+	if (!manner->tells_why && !manner->quiet)
 		put_all_missed(program, totals);
 }

@@ -34,6 +34,8 @@ struct emit_exits {
 /* condition: leaves for if_false unless node, or a transition's hold, holds; does what the transition's actions say; a
  * note about it. */
 void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false);
+/* Leaves for if_false unless the transition's fit is true. This and the next count which conditions are. */
+void emit_require_fit(struct emit *emit, const struct program_transition *transition, uint32_t if_false);
 void emit_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
 		       uint32_t if_false);
 void emit_actions(struct emit *emit, const struct program_transition *transition);
@@ -77,6 +79,8 @@ void emit_walk_chain(struct emit *emit, const struct plan_walk *walk, uint32_t f
 /* open: the start state's transitions; leaves for some if the event may open a run. */
 void emit_open(struct emit *emit);
 void emit_look_at_openings(struct emit *emit, uint32_t some);
+/* That found none: what it asked is counted, which an event that opens something does later. */
+void emit_count_openings(struct emit *emit);
 
 /* look: takes the lock; leaves for none if there is nothing to do or (a loss) it cannot be had. */
 void emit_hold(struct emit *emit, uint32_t none);

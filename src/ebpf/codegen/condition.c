@@ -4,6 +4,7 @@
 #include "ebpf/codegen/codegen.h"
 
 #include "program/eval.h"
+#include "program/why/why.h"
 
 enum { CONDITION_SHOWN_BYTES = 160 };
 
@@ -55,6 +56,28 @@ void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false)
 	ebpf_bind(as, holds);
 }
 
+/* The same for node of the transition, counting which of its conditions are true, from number `at` of its own on. */
+static void counted(struct emit *emit, const struct program_transition *transition, uint32_t at, uint32_t node,
+		    uint32_t if_false)
+{
+	struct program_why_conditions found;
+
+	program_why_conditions(emit->program, node, &found);
+	for (uint32_t i = 0; i < found.count; i++) {
+		emit_condition(emit, found.nodes[i], if_false);
+		if (i + 1 < found.count)
+			emit_why_true(emit, transition, at + i);
+	}
+}
+
+void emit_require_fit(struct emit *emit, const struct program_transition *transition, uint32_t if_false)
+{
+	if (emit->context->plan->counts_why)
+		counted(emit, transition, PROGRAM_WHY_TRUE, transition->fit, if_false);
+	else
+		emit_condition(emit, transition->fit, if_false);
+}
+
 /* Leaves for if_false unless the transition's hold is true; state: out of which it leads. */
 void emit_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
 		       uint32_t if_false)
@@ -67,7 +90,7 @@ void emit_require_hold(struct emit *emit, uint32_t state, const struct program_t
 	}
 	holds = ebpf_label(emit->as);
 	fails = ebpf_label(emit->as);
-	emit_condition(emit, transition->hold, fails);
+	counted(emit, transition, program_why_hold_true(emit->program, transition), transition->hold, fails);
 	ebpf_jump(emit->as, holds);
 	ebpf_bind(emit->as, fails);
 	emit_why_failed(emit, state, transition);

@@ -71,7 +71,7 @@ void emit_try_inherits(struct emit *emit, uint32_t state, const struct program_t
 		if (!inherits(&transitions[i]))
 			continue;
 		emit_note_transition(emit, state, &transitions[i], "copy if", transitions[i].fit);
-		emit_condition(emit, transitions[i].fit, next);
+		emit_require_fit(emit, &transitions[i], next);
 		emit_why_taken(emit, state, &transitions[i]);
 		if (plan_lives_on(&transitions[i]))
 			copy_to_scratch(emit, &transitions[i]);

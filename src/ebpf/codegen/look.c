@@ -35,6 +35,7 @@ static void look(struct emit *emit, uint32_t busy, uint32_t none)
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(moves));
 		ebpf_jump_if(as, BPF_JNE, R1, R2, busy);
 	}
+	emit_count_openings(emit);
 	ebpf_jump(as, none);
 }
 

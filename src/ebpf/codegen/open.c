@@ -257,18 +257,26 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 	link_opened(emit, transition->target);
 }
 
+/* An event may open an instance. What may open a run is all that is seen. */
+static void meet_start(struct emit *emit, const struct program_transition *transitions, uint32_t count)
+{
+	if (count && emit_is_machine(emit))
+		emit_why_met(emit, transitions);
+}
+
 void emit_open(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t count, done = ebpf_label(as);
 	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
 
+	meet_start(emit, transitions, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t next = ebpf_label(as);
 
 		emit->lower.slots_zero = true;
 		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
-		emit_condition(emit, transitions[i].fit, next);
+		emit_require_fit(emit, &transitions[i], next);
 		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
 		emit_header_late(emit);
 		emit_why_taken(emit, 0, &transitions[i]);
@@ -303,6 +311,24 @@ void emit_look_at_openings(struct emit *emit, uint32_t some)
 		    !emit->context->plan->nodes[fit].divides) /* or else zeros would be counted twice */
 			emit_condition(emit, fit, next);
 		ebpf_jump(emit->as, some);
+		ebpf_bind(emit->as, next);
+	}
+	emit_set_slots(emit, R7, sizeof(struct matcher_run));
+}
+
+void emit_count_openings(struct emit *emit)
+{
+	uint32_t count;
+	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
+
+	if (!emit->context->plan->counts_why)
+		return;
+	meet_start(emit, transitions, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t next = ebpf_label(emit->as);
+
+		emit->lower.slots_zero = true;
+		emit_require_fit(emit, &transitions[i], next);
 		ebpf_bind(emit->as, next);
 	}
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));

@@ -46,7 +46,7 @@ static void try_transition(struct emit *emit, uint32_t state, const struct progr
 	uint32_t next = ebpf_label(emit->as);
 
 	emit_note_transition(emit, state, transition, "fit", transition->fit);
-	emit_condition(emit, transition->fit, next);
+	emit_require_fit(emit, transition, next);
 	emit_why_taken(emit, state, transition);
 	if (transition->action_count) {
 		emit_note_transition(emit, state, transition, "actions", PROGRAM_NONE);
@@ -77,7 +77,7 @@ static void try_copies(struct emit *emit, uint32_t state, const struct program_t
 		if (!is_progress(&transitions[i]))
 			continue;
 		emit_note_transition(emit, state, &transitions[i], "fit", transitions[i].fit);
-		emit_condition(emit, transitions[i].fit, next);
+		emit_require_fit(emit, &transitions[i], next);
 		emit_why_taken(emit, state, &transitions[i]);
 		emit_copy(emit, state, &transitions[i]);
 		ebpf_jump(emit->as, done);

@@ -238,6 +238,8 @@ void emit_why_rule(struct emit *emit, enum program_why_rule how);
 void emit_why_broke(struct emit *emit);
 void emit_why_expired(struct emit *emit);
 void emit_why_met(struct emit *emit, const struct program_transition *first);
+/* Of the transition one more condition is true, whose number stands at `at` of its own. */
+void emit_why_true(struct emit *emit, const struct program_transition *transition, uint32_t at);
 void emit_why_opened(struct emit *emit, uint8_t base);
 void emit_why_taken(struct emit *emit, uint32_t state, const struct program_transition *transition);
 void emit_why_failed(struct emit *emit, uint32_t state, const struct program_transition *transition);

@@ -95,6 +95,11 @@ void emit_why_met(struct emit *emit, const struct program_transition *first)
 		add(emit, program_why_transition(emit->program, emit->rule, first) + PROGRAM_WHY_MET);
 }
 
+void emit_why_true(struct emit *emit, const struct program_transition *transition, uint32_t at)
+{
+	add(emit, program_why_transition(emit->program, emit->rule, transition) + at);
+}
+
 /* Where a run in base keeps who opened it: process, then thread. */
 static int32_t who_at(const struct emit *emit)
 {

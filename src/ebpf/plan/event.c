@@ -76,7 +76,8 @@ static struct plan_guard find_guard(const struct plan_draft *draft, const struct
 	uint32_t count;
 	const struct program_transition *transitions = plan_transitions_on(draft, rule, 0, event->type, &count);
 
-	if (rule->raises || rule->raised) /* these keep their place among the rules */
+	if (rule->raises || rule->raised || /* these keep their place among the rules */
+	    draft->options->counts_why)     /* every condition is asked */
 		return none;
 	if (event->walk_count || count == 0 || !guard_of(draft->program, transitions[0].fit, &guard))
 		return none;

@@ -33,11 +33,23 @@ static void put_condition(const struct program_why_report *report, const struct 
 	put_text(out, name, &draft);
 }
 
-static const char *target_of(const struct program_why_report *report, const struct program_transition *transition)
+/* Each condition on its own: how often it was asked, and true. */
+static void put_conditions(const struct program_why_report *report, const struct why_step *step,
+			   struct text_buffer *out)
 {
-	if (transition->target == PROGRAM_TARGET_MATCH)
-		return "match";
-	return transition->target == PROGRAM_TARGET_END ? "end" : why_state_label(report, transition->target);
+	struct why_condition found[2 * PROGRAM_WHY_CONDITIONS_MAX];
+	uint32_t count = why_conditions(report, step, found);
+
+	text_append(out, ",\"conditions\":[");
+	for (uint32_t i = 0; i < count; i++) {
+		struct text_buffer draft = { 0 };
+
+		text_printf(out, "%s{\"of\":\"%s\"", i ? "," : "", found[i].is_hold ? "hold" : "fit");
+		why_put_condition(report, step, found[i].node, &draft);
+		put_text(out, "condition", &draft);
+		text_printf(out, ",\"asked\":%" PRIu64 ",\"true\":%" PRIu64 "}", found[i].asked, found[i].was_true);
+	}
+	text_append(out, "]");
 }
 
 static void put_step(const struct program_why_report *report, const struct why_step *step, struct text_buffer *out)
@@ -49,16 +61,20 @@ static void put_step(const struct program_why_report *report, const struct why_s
 	why_put_event(report, step, &draft);
 	put_text(out, "event", &draft);
 	text_append(out, ",\"target\":");
-	text_json(out, target_of(report, step->transition));
+	text_json(out, why_target(report, step));
 	put_condition(report, step, "fit", out);
 	put_condition(report, step, "hold", out);
 	if (step->state && why_is_first(report, step))
 		text_printf(out, ",\"met\":%" PRIu64, step->counts[PROGRAM_WHY_MET]);
+	text_printf(out, ",\"tried\":%" PRIu64,
+		    program_why_tried(report->program, report->rule, report->counts, step->transition));
 	text_printf(out,
 		    ",\"taken\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"by_other_process\":%" PRIu64
-		    ",\"by_other_thread\":%" PRIu64 "}",
+		    ",\"by_other_thread\":%" PRIu64,
 		    step->counts[PROGRAM_WHY_TAKEN], step->counts[PROGRAM_WHY_FAILED],
 		    step->counts[PROGRAM_WHY_OTHER_PROCESS], step->counts[PROGRAM_WHY_OTHER_THREAD]);
+	put_conditions(report, step, out);
+	text_append(out, "}");
 }
 
 static void put_type(const struct program_why_report *report, uint32_t type, struct text_buffer *out)

@@ -31,6 +31,20 @@ static inline const uint64_t *why_type(const struct program_why_report *report, 
 	return report->counts + program_why_type(report->program, report->rule, type);
 }
 
+/* A condition of a step: how often it was asked, and true. */
+struct why_condition {
+	uint32_t node;
+	bool is_hold;
+	uint64_t asked, was_true;
+};
+
+/* Those of fit, then those of hold; found has room for two times PROGRAM_WHY_CONDITIONS_MAX. Returns how many. */
+uint32_t why_conditions(const struct program_why_report *report, const struct why_step *step,
+			struct why_condition *found);
+
+/* "match", "end", or the state that a step leads to. */
+const char *why_target(const struct program_why_report *report, const struct why_step *step);
+
 /* Runs that a transition ended, by itself or because its hold was false. */
 uint64_t why_ended(const struct why_step *step);
 

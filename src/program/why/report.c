@@ -24,6 +24,55 @@ bool why_next(const struct program_why_report *report, struct why_step *step)
 	return true;
 }
 
+static uint32_t put_conditions(const struct program_why_report *report, const struct why_condition *whole,
+			       const uint64_t *counts, struct why_condition *found)
+{
+	struct program_why_conditions conditions;
+	uint64_t asked = whole->asked;
+
+	program_why_conditions(report->program, whole->node, &conditions);
+	for (uint32_t i = 0; i < conditions.count; i++) {
+		found[i] = *whole;
+		found[i].node = conditions.nodes[i];
+		found[i].asked = asked;
+		if (i + 1 < conditions.count)
+			found[i].was_true = counts[i];
+		asked = found[i].was_true;
+	}
+	return conditions.count;
+}
+
+uint32_t why_conditions(const struct program_why_report *report, const struct why_step *step,
+			struct why_condition *found)
+{
+	const struct program_transition *transition = step->transition;
+	uint64_t taken = step->counts[PROGRAM_WHY_TAKEN];
+	const struct why_condition fit = {
+		.node = transition->fit,
+		.asked = program_why_tried(report->program, report->rule, report->counts, transition),
+		.was_true = taken,
+	};
+	const struct why_condition hold = {
+		.node = transition->hold,
+		.is_hold = true,
+		.asked = taken,
+		.was_true = taken - step->counts[PROGRAM_WHY_FAILED],
+	};
+	uint32_t count = put_conditions(report, &fit, step->counts + PROGRAM_WHY_TRUE, found);
+
+	return count + put_conditions(report, &hold, step->counts + program_why_hold_true(report->program, transition),
+				      found + count);
+}
+
+const char *why_target(const struct program_why_report *report, const struct why_step *step)
+{
+	uint32_t target = step->transition->target;
+
+	if (target == PROGRAM_TARGET_MATCH)
+		return "match";
+	return target == PROGRAM_TARGET_END ? "end" : why_state_label(report, target);
+}
+
 uint64_t why_ended(const struct why_step *step)
 {
 	return step->transition->target == PROGRAM_TARGET_END ? step->counts[PROGRAM_WHY_TAKEN]

@@ -19,6 +19,10 @@ struct program_why_report {
 /* Some lines; each hint is a line of its own, to be printed behind them. */
 void program_why_text(const struct program_why_report *report, struct text_buffer *out);
 
+/* The rule's transitions: how often each was tried, taken and held, and of each condition how often it was asked and
+ * true. */
+void program_why_transitions(const struct program_why_report *report, struct text_buffer *out);
+
 /* Calls put for what the counts suggest, what ended most first; nothing where they suggest nothing. */
 void program_why_hints(const struct program_why_report *report, void (*put)(void *context, const char *hint),
 		       void *context);

@@ -49,6 +49,15 @@ uint32_t program_why_type(const struct program *program, const struct program_ru
 	return types_at(rule) + i * PROGRAM_WHY_TYPE_WORDS;
 }
 
+static uint32_t words_of_state(const struct program *program, const struct program_state *state)
+{
+	uint32_t words = 0;
+
+	for (uint32_t i = 0; i < state->transition_count; i++)
+		words += program_why_transition_words(program, &program_transitions(program, state)[i]);
+	return words;
+}
+
 /* The rows of a rule's states, one after the other. */
 uint32_t program_why_transition(const struct program *program, const struct program_rule *rule,
 				const struct program_transition *transition)
@@ -57,18 +66,20 @@ uint32_t program_why_transition(const struct program *program, const struct prog
 	uint32_t row = (uint32_t)(transition - program->transitions), before = 0;
 
 	while (row - state->first_transition >= state->transition_count) /* it belongs to a state of the rule */
-		before += state++->transition_count;
-	return transitions_at(rule) + (before + row - state->first_transition) * PROGRAM_WHY_TRANSITION_WORDS;
+		before += words_of_state(program, state++);
+	for (const struct program_transition *other = program_transitions(program, state); other < transition; other++)
+		before += program_why_transition_words(program, other);
+	return transitions_at(rule) + before;
 }
 
 uint32_t program_why_words(const struct program *program, const struct program_rule *rule)
 {
 	const struct program_state *states = program_states(program, rule);
-	uint32_t count = 0;
+	uint32_t words = transitions_at(rule);
 
 	for (uint32_t i = 0; i < rule->state_count; i++)
-		count += states[i].transition_count;
-	return transitions_at(rule) + count * PROGRAM_WHY_TRANSITION_WORDS;
+		words += words_of_state(program, &states[i]);
+	return words;
 }
 
 int program_why_new(const struct program *program, struct program_why **made)

@@ -42,13 +42,39 @@ enum program_why_type {
 
 /* Of a transition. */
 enum program_why_transition {
-	PROGRAM_WHY_MET,           /* the first of its type in a state but the start: how often runs were judged */
+	/* The first of its type in a state, a rule's start aside: how often runs, or events at a machine's start, were
+	   judged. */
+	PROGRAM_WHY_MET,
 	PROGRAM_WHY_TAKEN,         /* it fits, and is the one */
 	PROGRAM_WHY_FAILED,        /* of these: hold is false, and the run ends */
 	PROGRAM_WHY_OTHER_PROCESS, /* of the runs that it ended: by an event of another process than opened the run */
 	PROGRAM_WHY_OTHER_THREAD,  /* the same of threads */
-	PROGRAM_WHY_TRANSITION_WORDS,
+	/* Here on, for each condition of `fit` but the last, then of `hold` but the last: how often it was true. */
+	PROGRAM_WHY_TRUE,
 };
+
+/* The conditions that AND joins, in the order in which they are asked: one is asked where those before it are true. */
+enum { PROGRAM_WHY_CONDITIONS_MAX = 16 };
+struct program_why_conditions {
+	uint32_t count, nodes[PROGRAM_WHY_CONDITIONS_MAX];
+};
+
+/* Of node, which may be PROGRAM_NONE: none. Where there are more than fit, some stay together as one. */
+void program_why_conditions(const struct program *program, uint32_t node, struct program_why_conditions *found);
+
+/* Where in the counts of a transition those of its hold stand. */
+uint32_t program_why_hold_true(const struct program *program, const struct program_transition *transition);
+
+/* How many numbers a transition has. */
+uint32_t program_why_transition_words(const struct program *program, const struct program_transition *transition);
+
+/* Whether an event that fits one transition of a state is not tried at the other, of the same type and behind it. */
+bool program_why_precedes(const struct program_rule *rule, const struct program_transition *one,
+			  const struct program_transition *other);
+
+/* How often a transition of the state was tried. */
+uint64_t program_why_tried(const struct program *program, const struct program_rule *rule, const uint64_t *counts,
+			   const struct program_transition *transition);
 
 /* Whether events of types that the rule does not name matter to it: OVER { * } under the strict semantics. */
 bool program_why_has_others(const struct program_rule *rule);
