@@ -197,6 +197,14 @@ int asterism_rules_tallies(struct asterism_rules *rules);
 /* Number index, from 0, as it was then. Returns 0, or -EINVAL. */
 int asterism_rules_tally(const struct asterism_rules *rules, size_t index, struct asterism_tally *tally);
 
+/*
+ * Writes what has become of the runs of rule number index, over all activations, as the JSON object of `asterism run
+ * --why -f json`: transitions and their conditions, counted. It is cut to size bytes and NUL-terminated; text may be
+ * NULL where size is 0. Returns how many bytes it has without the NUL, -EINVAL (no such rule), -ENOENT (the session
+ * does not count), -ENOMEM.
+ */
+int asterism_rules_why(const struct asterism_rules *rules, size_t index, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -113,6 +113,7 @@ struct asterism_session_options {
 	 */
 	const char *const *cgroups, *const *containers, *const *units, *const *comms, *const *users;
 	asterism_aggregate_fn *on_aggregate; /* NULL: nobody is told */
+	int count_transitions;               /* for asterism_rules_why; costs some tens of nanoseconds at each event */
 };
 
 /*

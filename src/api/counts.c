@@ -3,6 +3,11 @@
 
 #include "api/api-priv.h"
 
+#include "base/alloc.h"
+#include "program/why/report.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -28,8 +33,33 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 	stats->excepted += past->excepted;
 }
 
+/* The numbers of a rule, all of which can be added up but those of runs that are open. */
+static void add_why(const struct program_why *past, struct program_why *why, uint32_t rule)
+{
+	uint32_t words = past ? program_why_words(past->program, &past->program->rules[rule]) : 0;
+
+	for (uint32_t i = 0; i < words; i++)
+		why->rules[rule][i] += past->rules[rule][i];
+}
+
+static void clear_why(struct program_why *why)
+{
+	for (uint32_t i = 0; why && i < why->program->rule_count; i++)
+		memset(why->rules[i], 0,
+		       program_why_words(why->program, &why->program->rules[i]) * sizeof *why->rules[i]);
+}
+
+/* The runs that were open have ended with their activation. */
+static void close_runs(struct program_why *why)
+{
+	for (uint32_t i = 0; why && i < why->program->rule_count; i++)
+		for (uint32_t k = 0; k < why->program->rules[i].state_count; k++)
+			why->rules[i][program_why_state(k) + PROGRAM_WHY_OPEN] = 0;
+}
+
 static void clear(struct session_totals *totals)
 {
+	clear_why(totals->why);
 	memset(totals->rules, 0, totals->rule_count * sizeof *totals->rules);
 	totals->events = totals->lost = totals->stops_refused = totals->asks_lost = totals->replaced = 0;
 }
@@ -42,6 +72,8 @@ static void add_totals(const struct session_totals *past, struct session_totals 
 	totals->asks_lost += past->asks_lost;
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		add_past(&past->rules[i], &totals->rules[i]);
+	for (uint32_t i = 0; i < totals->rule_count; i++)
+		add_why(past->why, totals->why, i);
 }
 
 void api_rules_count(const struct asterism_rules *rules)
@@ -65,9 +97,36 @@ int api_rules_finish(struct asterism_rules *rules)
 	clear(&rules->past);
 	int result = live_unit_finish(&rules->work, &rules->past);
 
+	close_runs(rules->past.why);
 	add_totals(&past, &rules->past);
 	rules->now = past;
 	rules->now.tallies = (struct react_tallies){ 0 };
 	rules->now.refusals = (struct session_refusals){ 0 };
 	return result;
+}
+
+int asterism_rules_why(const struct asterism_rules *rules, size_t index, char *text, size_t size)
+{
+	struct text_buffer buffer = { 0 };
+	char *whole = NULL;
+	size_t length;
+
+	if (index >= rules->program->rule_count)
+		return -EINVAL;
+	if (!rules->now.why)
+		return -ENOENT;
+	api_rules_count(rules);
+	program_why_json(&(struct program_why_report){ .program = rules->program,
+						       .rule = &rules->program->rules[index],
+						       .counts = rules->now.why->rules[index],
+						       .stats = &rules->now.rules[index],
+						       .is_live = true },
+			 &buffer);
+	if (text_take(&buffer, &whole))
+		return -ENOMEM;
+	length = strcspn(whole, "\n");
+	if (size)
+		snprintf(text, size, "%.*s", (int)length, whole);
+	alloc_free(whole);
+	return (int)length;
 }

@@ -37,6 +37,9 @@ static int make_tables(struct asterism_rules *unit, struct asterism_diag *diag)
 	unit->placements = alloc_zero(count, sizeof *unit->placements);
 	if (!unit->past.rules || !unit->now.rules || !unit->layouts || !unit->placements)
 		return diag_no_memory(diag);
+	if (unit->session->options.count_transitions &&
+	    (program_why_new(unit->program, &unit->past.why) || program_why_new(unit->program, &unit->now.why)))
+		return diag_no_memory(diag);
 	for (uint32_t i = 0; i < count; i++) {
 		program_values_layout(unit->program, i, &unit->layouts[i]);
 		session_placement_of(unit->program, i, &unit->placements[i]);

@@ -52,6 +52,7 @@ int api_work_open(struct asterism_rules *rules)
 		.on_aggregate = api_on_aggregate,
 		.context = rules,
 		.batch = API_BATCH,
+		.counts_why = session->options.count_transitions,
 	};
 	int result = live_unit_open(&rules->work, &options, session->diag);
 

@@ -97,6 +97,7 @@ static int open_session(struct daemon *daemon)
 		.allow_actions = options->allow_actions,
 		.policy_file = options->policy,
 		.measure = options->measure,
+		.count_transitions = options->count_transitions,
 	};
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? asterism_session_open(&session, diag, &daemon->session) : -ENOMEM;

@@ -32,7 +32,7 @@ struct options {
 	uint32_t rate;                                        /* matches of a rule that are handed out per second */
 	uint32_t units_max;
 	uint32_t min_severity; /* as asterism_rule_info has it; 0: all are told */
-	bool measure;
+	bool measure, count_transitions;
 	const char *recordings; /* the folder of traces; NULL: none */
 	uint64_t recordings_max_bytes;
 	bool clients_record;          /* members of the group may begin recordings */

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides what the daemon tells of itself and its units. */
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "daemon/daemon.h"
 #include "sensor/directory.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* Between two looks numbers may have grown by digits. */
+enum { WHY_SPARE_BYTES = 4096 };
 
 static const char *place_name(enum asterism_place place)
 {
@@ -20,7 +24,22 @@ static const char *place_name(enum asterism_place place)
 	}
 }
 
-static void report_rule(const struct unit *unit, size_t index, struct text_buffer *reply)
+/* What has become of its runs, where that is counted. */
+static void report_why(const struct unit *unit, size_t index, struct text_buffer *reply)
+{
+	int length = asterism_rules_why(unit->rules, index, NULL, 0);
+	size_t size = length > 0 ? (size_t)length + WHY_SPARE_BYTES : 0;
+	char *text = size ? alloc_zero(size, 1) : NULL;
+
+	if (text) {
+		length = asterism_rules_why(unit->rules, index, text, size);
+		if (length > 0 && (size_t)length < size)
+			text_printf(reply, ",\"why\":%s", text);
+	}
+	alloc_free(text);
+}
+
+static void report_rule(const struct unit *unit, size_t index, bool tells_why, struct text_buffer *reply)
 {
 	struct asterism_rule_info info = { .size = sizeof info };
 
@@ -34,10 +53,13 @@ static void report_rule(const struct unit *unit, size_t index, struct text_buffe
 		    ",\"matches\":%" PRIu64 ",\"handed\":%" PRIu64 ",\"refused\":%" PRIu64
 		    ",\"below_severity\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
 		    ",\"pool_exhausted\":%" PRIu64 ",\"replaced\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"unread\":%" PRIu64
-		    ",\"calls_32bit\":%" PRIu64 ",\"io_uring\":%" PRIu64 ",\"excepted\":%" PRIu64 "}",
+		    ",\"calls_32bit\":%" PRIu64 ",\"io_uring\":%" PRIu64 ",\"excepted\":%" PRIu64,
 		    info.matches, unit->counts[index].handed, unit->counts[index].refused,
 		    unit->counts[index].below_severity, info.runs_opened, info.runs_live_max, info.pool_exhausted,
 		    info.replaced, info.lost, info.unread, info.calls_32bit, info.io_uring, info.excepted);
+	if (tells_why)
+		report_why(unit, index, reply);
+	text_append(reply, "}");
 }
 
 static void report_tallies(const struct unit *unit, struct text_buffer *reply)
@@ -74,7 +96,7 @@ static void report_error(const struct unit *unit, uid_t user, struct text_buffer
 						       : unit->error);
 }
 
-static void report_unit(const struct unit *unit, uid_t user, struct text_buffer *reply)
+static void report_unit(const struct unit *unit, uid_t user, bool tells_why, struct text_buffer *reply)
 {
 	struct asterism_rules_stats stats = { .size = sizeof stats };
 
@@ -93,7 +115,7 @@ static void report_unit(const struct unit *unit, uid_t user, struct text_buffer 
 			    stats.events, stats.lost, stats.programs, stats.kernel_ns);
 	text_append(reply, ",\"rules\":[");
 	for (size_t i = 0; unit->rules && i < asterism_rules_count(unit->rules); i++)
-		report_rule(unit, i, reply);
+		report_rule(unit, i, tells_why, reply);
 	if (unit->rules)
 		report_tallies(unit, reply);
 	text_append(reply, "]}");
@@ -129,7 +151,7 @@ void daemon_report_units(struct daemon *daemon, const struct unit *only, struct 
 		if (!is_first)
 			text_append(reply, ",");
 		is_first = false;
-		report_unit(unit, client->user, reply);
+		report_unit(unit, client->user, only != NULL, reply);
 	}
 	text_printf(reply,
 		    "],\"daemon\":{\"uptime_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64 ",\"kernel_bytes\":%" PRIu64

@@ -32,6 +32,57 @@ static const char *safe(const char *text, struct text_buffer *buffer, char *memo
 	return memory;
 }
 
+static void print_counts(long long one, long long other)
+{
+	printf("  %12lld%12lld", one, other);
+}
+
+static void print_text(const json_t *object, const char *name)
+{
+	text_write(stdout, string(object, name), TEXT_WORDS);
+}
+
+static void print_condition(const json_t *condition)
+{
+	long long asked = number(condition, "asked"), was_true = number(condition, "true");
+
+	print_counts(asked, was_true);
+	if (asked)
+		printf("%10.3g %%      ", 100.0 * (double)was_true / (double)asked);
+	else
+		printf("%18s", "");
+	print_text(condition, "condition");
+	putchar('\n');
+}
+
+static void print_rows(const json_t *rows, void (*print)(const json_t *row))
+{
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		print(json_array_get(rows, i));
+}
+
+static void print_transition(const json_t *transition)
+{
+	print_counts(number(transition, "tried"), number(transition, "taken"));
+	printf("%12lld  ", number(transition, "taken") - number(transition, "failed"));
+	print_text(transition, "state");
+	fputs(": ", stdout);
+	print_text(transition, "event");
+	fputs(" -> ", stdout);
+	print_text(transition, "target");
+	putchar('\n');
+	print_rows(json_object_get(transition, "conditions"), print_condition);
+}
+
+/* As `run -v` has it: program/why/transitions.c. */
+static void print_transitions(const json_t *why)
+{
+	if (!why)
+		return;
+	printf("  %12s%12s%12s  transition; of a condition: asked, true, share\n", "tried", "taken", "held");
+	print_rows(json_object_get(why, "transitions"), print_transition);
+}
+
 static void print_rule(const json_t *rule)
 {
 	struct text_buffer buffer;
@@ -45,6 +96,7 @@ static void print_rule(const json_t *rule)
 	if (number(rule, "below_severity"))
 		printf("  %lld below --min-severity", number(rule, "below_severity"));
 	putchar('\n');
+	print_transitions(json_object_get(rule, "why"));
 }
 
 static void print_tally(const json_t *tally)
@@ -54,12 +106,6 @@ static void print_tally(const json_t *tally)
 
 	printf("  %-24s %-8s %10lld\n", safe(string(tally, "name"), &buffer, memory, sizeof memory),
 	       string(tally, "kind"), number(tally, "count"));
-}
-
-static void print_rows(const json_t *rows, void (*print)(const json_t *row))
-{
-	for (size_t i = 0; i < json_array_size(rows); i++)
-		print(json_array_get(rows, i));
 }
 
 static void print_unit(const json_t *unit)

@@ -667,3 +667,21 @@ while True:
 	run -0 systemd-analyze verify ./asterismd.service
 	[ -z "$output" ]
 }
+
+@test "with --count-transitions a query of one unit tells how often conditions were asked and true" {
+	cat >rules/some.rule <<-'END'
+		RULE some PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], a.id IN { getppid, getpgid }, a.id == getppid, b.id == getppid, b.ret < 0 }
+	END
+	start --count-transitions
+	call 5
+	call pgid
+	ctl query some.rule >asked
+	[[ "$(cat asked)" =~ 6\ +5\ +83.3\ %\ +a.id\ ==\ getppid ]]
+	[[ "$(cat asked)" =~ [0-9]+\ +0\ +0\ %\ +b.ret\ \<\ 0 ]]
+	[[ "$(ctl query)" != *tried* ]]
+	ctl deactivate some.rule
+	ctl activate some.rule
+	call 2
+	[[ "$(ctl query some.rule)" =~ 8\ +7\ +87.5\ %\ +a.id\ ==\ getppid ]]
+	stop
+}
