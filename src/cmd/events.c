@@ -55,6 +55,11 @@ static void put_fields(const struct event_type *type)
 		put_named("", field->doc ? field->doc : "");
 		putchar('\n');
 	}
+	for (uint32_t i = 0; i < type->absent_count; i++) {
+		printf("    %-24s %-12s ", type->absents[i].name, "absent");
+		put_named("", type->absents[i].instead);
+		putchar('\n');
+	}
 }
 
 /* Whether the kernel whose types btf holds (NULL: they cannot be read) raises the type at this hook. */

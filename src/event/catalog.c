@@ -131,6 +131,8 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	type->origin = spec->origin;
 	type->hooks = spec->hooks;
 	type->hook_count = spec->hook_count;
+	type->absents = spec->absents;
+	type->absent_count = spec->absent_count;
 	result = lay_out(catalog, spec, type);
 	if (result)
 		return result;

@@ -24,6 +24,7 @@ struct parser {
 	struct event_field_spec fields[EVENT_FIELDS_MAX];
 	struct event_hook *hooks;
 	size_t hook_count, hook_capacity;
+	struct event_absent absents[EVENT_FIELDS_MAX];
 };
 
 static int no_memory(struct parser *parser)
@@ -106,7 +107,12 @@ static int check_field_name(struct parser *parser, struct event_span span)
 			return event_scan_error(&parser->scan, span, NULL, "field '%s' is declared twice",
 						parser->fields[i].name);
 	}
-	if (parser->type.field_count == EVENT_FIELDS_MAX)
+	for (uint32_t i = 0; i < parser->type.absent_count; i++) {
+		if (event_span_is(span, parser->absents[i].name))
+			return event_scan_error(&parser->scan, span, NULL, "field '%s' is declared twice",
+						parser->absents[i].name);
+	}
+	if (parser->type.field_count + parser->type.absent_count == EVENT_FIELDS_MAX)
 		return event_scan_error(&parser->scan, span, NULL, "an event has at most %d fields", EVENT_FIELDS_MAX);
 	return 0;
 }
@@ -158,6 +164,20 @@ static int scan_meaning(struct parser *parser, struct event_field_spec *field)
 	return lack ? event_scan_error(scan, first, NULL, "%s", lack) : 0;
 }
 
+/* Behind ABSENT: why there is no field of this name, and what to use instead. */
+static int scan_absent(struct parser *parser, const char *name)
+{
+	struct event_absent *absent = &parser->absents[parser->type.absent_count];
+	int result;
+
+	*absent = (struct event_absent){ .name = name };
+	result = scan_documentation(parser, &absent->instead);
+	if (!result && !absent->instead)
+		return event_scan_expected(&parser->scan, "a string that says what to use instead");
+	parser->type.absent_count++;
+	return result;
+}
+
 static int scan_field(struct parser *parser)
 {
 	struct event_scan *scan = &parser->scan;
@@ -176,6 +196,8 @@ static int scan_field(struct parser *parser)
 	*field = (struct event_field_spec){ .name = copy_span(parser, name) };
 	if (!field->name)
 		return -ENOMEM;
+	if (event_scan_keyword(scan, "ABSENT"))
+		return scan_absent(parser, field->name);
 	if ((result = scan_value_type(parser, field)) || (result = scan_capacity(parser, field)))
 		return result;
 	if ((result = scan_meaning(parser, field)))
@@ -369,17 +391,23 @@ static int keep_type(struct parser *parser, struct event_span name)
 {
 	int result = parser->catalog->of_sensors && !parser->hook_count ? become_sensor(parser, name) : 0;
 	const struct event_type *added;
+	uint32_t absent_count = parser->type.absent_count;
+	struct event_absent *absents;
 	struct event_hook *hooks;
 
 	if (result)
 		return result;
 	hooks = arena_zero(parser->scan.arena, parser->hook_count, sizeof *hooks);
-	if (!hooks)
+	absents = arena_zero(parser->scan.arena, absent_count, sizeof *absents);
+	if (!hooks || !absents)
 		return no_memory(parser);
+	if (absent_count)
+		memcpy(absents, parser->absents, absent_count * sizeof *absents);
 	if (parser->hook_count)
 		memcpy(hooks, parser->hooks, parser->hook_count * sizeof *hooks);
 	parser->type.hooks = hooks;
 	parser->type.hook_count = (uint32_t)parser->hook_count;
+	parser->type.absents = absents;
 	result = event_catalog_insert(parser->catalog, &parser->type, &added);
 	if (result == -EEXIST && (parser->type.sensor || parser->type.called))
 		return event_scan_error(&parser->scan, name,

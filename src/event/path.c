@@ -24,6 +24,7 @@ static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *ta
 enum shape {
 	NOTHING,
 	ONE_PATH,
+	ONE_STRING,
 	TWO_PATHS,
 	ONE_INTEGER,
 	OFFSET_AND_BYTES,  /* bytes of an integer */
@@ -42,6 +43,7 @@ static const struct function {
 } functions[] = {
 	{ "kstr", SOURCE_KSTR, ONE_PATH, EVENT_PATH_STRING, 0 },
 	{ "ustr", SOURCE_USTR, ONE_PATH, EVENT_PATH_STRING, 0 },
+	{ "length", SOURCE_LENGTH, ONE_STRING, EVENT_PATH_NUMBER, 0 },
 	{ "be16", SOURCE_BE16, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "be32", SOURCE_BE32, ONE_PATH, EVENT_PATH_NUMBER, 0 },
 	{ "be64", SOURCE_BE64, ONE_PATH, EVENT_PATH_NUMBER, 0 },
@@ -177,7 +179,9 @@ static int scan_argument(struct event_scan *scan, const struct function *functio
 	span = (struct event_span){ scan->at, 1 };
 	result = scan_choice(scan, depth + 1, &of);
 	*argument = of.tree;
-	if (!result && is_string(scan, &of))
+	if (!result && function->shape == ONE_STRING && of.kind == EVENT_PATH_NUMBER && !scan->makes_trees)
+		return event_scan_error(scan, span, NULL, "%s() takes a string, not a number", function->name);
+	if (!result && function->shape != ONE_STRING && is_string(scan, &of))
 		result = event_scan_error(scan, span, NULL, "%s() takes a number or a pointer, not a string",
 					  function->name);
 	return result;
@@ -186,11 +190,12 @@ static int scan_argument(struct event_scan *scan, const struct function *functio
 static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth, struct event_path *tree)
 {
 	bool is_sized = function->shape == PATH_AND_BYTES || function->shape == PATH_AND_LENGTH;
+	bool is_single = function->shape == ONE_PATH || function->shape == ONE_STRING;
 	int result = function->shape == STRUCT_AND_PATH ? scan_struct(scan, tree) : 0;
 
 	if (result)
 		return result;
-	if (function->shape == ONE_PATH || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH ||
+	if (is_single || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH ||
 	    is_sized)
 		result = scan_argument(scan, function, depth, &tree->left);
 	else if (function->shape != NOTHING)
@@ -311,7 +316,7 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 	}
 	return event_scan_error(
 		scan, name,
-		"kstr, ustr, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, usdt_arg, "
+		"kstr, ustr, length, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, usdt_arg, "
 		"user_word, user_uint, user_int, user_chars, "
 		"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, user_sockaddr, user_args, "
 		"cast, ctx, ctxs, ctxstr, ctxloc",

@@ -55,6 +55,7 @@ enum source_op {
 	SOURCE_SOCKET_PEER,    /* of the struct file at left */
 	SOURCE_IP_TEXT,        /* of the address whose halves are left and right */
 	SOURCE_USER_SOCKADDR,  /* of the user's struct sockaddr at left, of right bytes */
+	SOURCE_LENGTH,         /* bytes of the string at left, at most SOURCE_LENGTH_MAX */
 	SOURCE_CAST,           /* steps from the struct called name at address left */
 	SOURCE_SYSCALL_ARG,    /* argument number value */
 	/* of a classic tracepoint's record: at offset value */
@@ -78,6 +79,9 @@ struct event_path_step {
 	const char *member; /* NULL: element index */
 	uint32_t index;
 };
+
+/* Of a string: what a field of EVENT_STRING_BYTES holds. */
+enum { SOURCE_LENGTH_MAX = 255 };
 
 enum { EVENT_PATH_STEPS_MAX = 64, EVENT_PATH_CONDITIONS_MAX = 31, EVENT_PATH_SCOPE_MAX = 8 };
 

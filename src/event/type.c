@@ -57,6 +57,15 @@ const struct event_field *event_field_find(const struct event_type *type, const 
 	return event_header_find(name);
 }
 
+const char *event_absent_find(const struct event_type *type, const char *name)
+{
+	for (uint32_t i = 0; i < type->absent_count; i++) {
+		if (!strcmp(type->absents[i].name, name))
+			return type->absents[i].instead;
+	}
+	return NULL;
+}
+
 bool event_field_is_header(const struct event_field *field)
 {
 	return field >= event_header_fields && field < event_header_fields + EVENT_HEADER_FIELDS;

@@ -110,6 +110,12 @@ struct event_hook {
 	uint32_t line;
 };
 
+/* What a type is known to have elsewhere, and no event of it has here. */
+struct event_absent {
+	const char *name;
+	const char *instead; /* why, and what to use */
+};
+
 struct event_type {
 	const char *name;
 	const char *sensor; /* by what applications raise it, NAME or PROGRAM:NAME (sensor/pattern.h); NULL: none do */
@@ -123,6 +129,8 @@ struct event_type {
 	const char *doc;                /* or NULL */
 	const struct event_hook *hooks; /* none: no kernel raises it */
 	uint32_t hook_count;
+	const struct event_absent *absents;
+	uint32_t absent_count;
 };
 
 /* Whether the record carries EVENT_LATE. UINT32_MAX stands for an unknown type. */
@@ -176,6 +184,9 @@ extern const struct event_field event_header_fields[EVENT_HEADER_FIELDS];
  * or NULL.
  */
 const struct event_field *event_field_find(const struct event_type *type, const char *name);
+
+/* Why events of type have no field of this name, and what to use instead; NULL: the type does not say. */
+const char *event_absent_find(const struct event_type *type, const char *name);
 
 /* The header field called name, or with that alias; NULL: none is. */
 const struct event_field *event_header_find(const char *name);

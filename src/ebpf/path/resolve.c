@@ -263,6 +263,20 @@ int source_resolve_integer(struct source_binding *binding, struct source_node *n
 	return result;
 }
 
+static int resolve_length(struct source_binding *binding, struct source_node *node)
+{
+	const struct source_node *text = node->left;
+	int result = source_resolve(binding, node->left);
+
+	if (result)
+		return result;
+	if (text->op != SOURCE_KSTR && text->op != SOURCE_USTR && !source_is_string(text))
+		return refuse(binding, -EINVAL, "%s stands where a string is needed", "a number");
+	if (source_walk_is(text->op) || text->op == SOURCE_CTXSTR || text->op == SOURCE_CTXLOC)
+		return refuse(binding, -EINVAL, "%s takes kstr(), ustr(), user_chars() or an array", "length()");
+	return 0;
+}
+
 int source_resolve(struct source_binding *binding, struct source_node *node)
 {
 	int result;
@@ -286,6 +300,8 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 		return source_resolve_usdt(binding, node);
 	case SOURCE_CHOICE:
 		return resolve_choice(binding, node);
+	case SOURCE_LENGTH:
+		return resolve_length(binding, node);
 	case SOURCE_CTX:
 	case SOURCE_CTXS:
 	case SOURCE_CTXSTR:

@@ -2,6 +2,9 @@
 /*
  * Decides how strings get into records: copied word by word where the kernel keeps them padded, else by helpers, which
  * fill up with zeros. A string of the user's that is not there is unread.
+ *
+ * How long one is that is not kept: it is read piece by piece into the stack, where there is no room for all of it. A
+ * piece that is full has its NUL in place of the next byte, from which reading goes on.
  */
 
 #include "ebpf/path/value-priv.h"
@@ -10,7 +13,7 @@
 
 #include <errno.h>
 
-enum { WORD = 8, PAIR_BYTES = 2 * WORD };
+enum { WORD = 8, PAIR_BYTES = 2 * WORD, PIECE_BYTES = 52, PIECE_ROOM = 56 };
 
 /* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
  */
@@ -233,4 +236,90 @@ void source_emit_text(struct ebpf_asm *as, const struct source_style *style, con
 	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)field->offset, 0);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_bind(as, good);
+}
+
+_Static_assert(SOURCE_LENGTH_MAX % (PIECE_BYTES - 1) == 0, "pieces add up to the longest string");
+
+/* What is kept while pieces are read, as offsets in the stack. */
+struct measuring {
+	int16_t piece, at, total;
+	uint32_t done, bad;
+	int32_t helper;
+};
+
+/* The longest that the string can be, without a NUL. */
+static uint32_t longest(const struct source_node *text)
+{
+	uint32_t bytes = text->op == SOURCE_USTR ? text->bytes : 0;
+
+	if (text->op == SOURCE_ACCESS || text->op == SOURCE_CAST)
+		bytes = text->access.bytes ? text->access.bytes - 1 : 0;
+	return bytes && bytes < SOURCE_LENGTH_MAX ? bytes : SOURCE_LENGTH_MAX;
+}
+
+/* Adds a piece of so many bytes with its NUL; goes to done where the string ends in it. */
+static void add_piece(struct ebpf_asm *as, const struct measuring *measuring, uint32_t bytes)
+{
+	ebpf_mov(as, R1, R10);
+	ebpf_alu_imm(as, BPF_ADD, R1, measuring->piece);
+	ebpf_mov_imm(as, R2, bytes);
+	ebpf_load(as, BPF_DW, R3, R10, measuring->at);
+	ebpf_call(as, measuring->helper);
+	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, measuring->bad);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, measuring->done); /* older kernels of an empty string of the user's */
+	ebpf_load(as, BPF_DW, R1, R10, measuring->total);
+	ebpf_alu(as, BPF_ADD, R1, R0);
+	ebpf_alu_imm(as, BPF_ADD, R1, -1);
+	ebpf_store(as, BPF_DW, R10, measuring->total, R1);
+	ebpf_jump_if_imm(as, BPF_JLT, R0, (int32_t)bytes, measuring->done);
+	ebpf_load(as, BPF_DW, R1, R10, measuring->at);
+	ebpf_alu_imm(as, BPF_ADD, R1, (int32_t)bytes - 1);
+	ebpf_store(as, BPF_DW, R10, measuring->at, R1);
+}
+
+/* r0 = the address of the string, or 0. */
+static void find_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *text)
+{
+	uint32_t null = ebpf_label(as);
+
+	if (text->op == SOURCE_USTR || text->op == SOURCE_KSTR) {
+		source_emit_value(as, style, text->left);
+		return;
+	}
+	source_load_pointers(as, style, text, null);
+	source_make_number(as);
+	source_add_offset(as, R0, text->access.spot.offset);
+	source_end_pointers(as, text, null);
+}
+
+void source_emit_length(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+{
+	const struct source_node *text = path->left;
+	bool is_user = text->op == SOURCE_USTR;
+	uint32_t mark = ebpf_stack_mark(as), end = ebpf_label(as);
+	struct measuring measuring = {
+		.piece = ebpf_stack_take(as, PIECE_ROOM),
+		.at = ebpf_stack_take(as, WORD),
+		.total = ebpf_stack_take(as, WORD),
+		.done = ebpf_label(as),
+		.bad = ebpf_label(as),
+		.helper = is_user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str,
+	};
+
+	find_text(as, style, text);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, end);
+	ebpf_store(as, BPF_DW, R10, measuring.at, R0);
+	ebpf_store_imm(as, BPF_DW, R10, measuring.total, 0);
+	for (uint32_t left = longest(text), bytes; left > 0; left -= bytes - 1) {
+		bytes = left < PIECE_BYTES - 1 ? left + 1 : PIECE_BYTES;
+		add_piece(as, &measuring, bytes);
+	}
+	ebpf_jump(as, measuring.done);
+	ebpf_bind(as, measuring.bad);
+	if (is_user && style->leaves)
+		ebpf_jump(as, style->unread);
+	ebpf_bind(as, measuring.done);
+	ebpf_load(as, BPF_DW, R0, R10, measuring.total);
+	ebpf_bind(as, end);
+	ebpf_stack_release(as, mark);
 }

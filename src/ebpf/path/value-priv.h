@@ -13,6 +13,9 @@ enum source_knowledge {
 	SOURCE_KNOWN,    /* its type, and that loads through it cannot fail */
 };
 
+/* To the verifier r0 is a number afterwards, and no pointer any more. */
+void source_make_number(struct ebpf_asm *as);
+
 void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset);
 
 /* Makes the verifier know that r0 points to what spot says. Returns whether it now does, so that plain loads work. */
@@ -29,6 +32,9 @@ void source_end_pointers(struct ebpf_asm *as, const struct source_node *node, ui
 /* Goes on at good if the address that path gives is 0: nothing is there to be read. Overwrites r0-r5. */
 void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 			 uint32_t good);
+
+/* r0 = the bytes of the string at path->left without its NUL; an unread one of the user as in source_emit_value. */
+void source_emit_length(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
 
 /* The string at path goes to the record as field. r0 = its bytes with the NUL, 0 or less where it could not be read. */
 void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,

@@ -19,8 +19,8 @@ void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
 		ebpf_alu_imm(as, BPF_ADD, reg, (int32_t)offset);
 }
 
-/* Two negations change nothing, but to the verifier the result of the first is a number and no pointer any more. */
-static void make_number(struct ebpf_asm *as)
+/* Two negations change nothing. */
+void source_make_number(struct ebpf_asm *as)
 {
 	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
 	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
@@ -188,15 +188,15 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 	switch (access->end) {
 	case BTF_END_SELF:
 		if (access->is_pointer)
-			make_number(as);
+			source_make_number(as);
 		break;
 	case BTF_END_LOAD:
 		load_spot(as, style, &access->spot, access->bytes, knowledge);
 		if (access->is_pointer)
-			make_number(as);
+			source_make_number(as);
 		break;
 	default:
-		make_number(as);
+		source_make_number(as);
 		source_add_offset(as, R0, access->spot.offset);
 	}
 	if (access->bits) {
@@ -418,6 +418,9 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 		source_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
 		read_kernel(as, WORD);
+		break;
+	case SOURCE_LENGTH:
+		source_emit_length(as, style, path);
 		break;
 	case SOURCE_CTX:
 	case SOURCE_CTXS:

@@ -128,10 +128,16 @@ const struct event_field *lang_find_field(struct lang_check *c, const struct eve
 					  const struct lang_word *word)
 {
 	const struct event_field *field = lang_event_field(c, type, word->text);
-	const char *hint;
+	const char *hint, *absent;
 
 	if (field || !is_new(c, "%s.%s", type->name, word->text))
 		return field;
+	absent = event_absent_find(type, word->text);
+	if (absent) {
+		lang_error(c->report, &word->location, absent, "'%s' of event '%s' has no counterpart on Linux",
+			   word->text, type->name);
+		return NULL;
+	}
 	if (!event_about_find(word->text) && !event_about_may_ask(type, word->text))
 		hint = hint_for_field(c, type, word->text);
 	else if (type->hook_count)

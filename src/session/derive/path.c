@@ -11,13 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-enum node_kind { NODE_CONST, NODE_FIELD, NODE_ARG, NODE_OPERATION };
+enum node_kind { NODE_CONST, NODE_FIELD, NODE_ARG, NODE_LENGTH, NODE_OPERATION };
 
 struct derive_node {
 	enum node_kind kind;
 	enum source_op op;
 	const struct derive_node *left, *right;
-	uint64_t value; /* CONST; ARG: which; FIELD: offset in the record */
+	uint64_t value; /* CONST; ARG: which; FIELD, LENGTH: offset in the record */
+	uint32_t bytes; /* LENGTH: of the string's field */
 };
 
 /* Whether a field obtained by recorded holds what path says: of choices the kernel had one, whichever. */
@@ -113,6 +114,19 @@ static int compile_operation(const struct derive_scope *scope, const struct even
 			made);
 }
 
+/* The length of a string that is recorded. */
+static int compile_length(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
+{
+	static const struct event_field any = { .value = EVENT_STRING };
+	const struct event_field *field = find_field(scope->base, path->left, &any);
+
+	if (!field)
+		return -ENOENT;
+	return new_node(
+		scope,
+		(struct derive_node){ .kind = NODE_LENGTH, .value = field->offset, .bytes = field->bytes }, made);
+}
+
 int derive_integer_compile(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
 {
 	int result = compile_field(scope, path, NULL, made);
@@ -122,6 +136,8 @@ int derive_integer_compile(const struct derive_scope *scope, const struct event_
 	if (path->op == SOURCE_CONST)
 		return new_node(scope, (struct derive_node){ .kind = NODE_CONST, .value = (uint64_t)path->value },
 				made);
+	if (path->op == SOURCE_LENGTH)
+		return compile_length(scope, path, made);
 	if (path->op != SOURCE_CHOICE)
 		return compile_operation(scope, path, made);
 	result = derive_integer_compile(scope, path->left, made);
@@ -156,6 +172,19 @@ static bool operate(const struct derive_node *node, const struct derive_event *e
 	return knows_left && knows_right;
 }
 
+/* Of an unread string nothing is known, nor of one that was cut shorter than lengths go. */
+static bool measure(const struct derive_node *node, const struct derive_event *event, uint64_t *value)
+{
+	const struct event_header *record = (const void *)event->record;
+	uint32_t offset = (uint32_t)node->value;
+
+	*value = strnlen(event->record + offset, node->bytes);
+	if (*value > SOURCE_LENGTH_MAX)
+		*value = SOURCE_LENGTH_MAX;
+	return !event_string_is_unread(record, offset, node->bytes) &&
+	       (node->bytes > SOURCE_LENGTH_MAX || !event_string_is_full(record, offset, node->bytes));
+}
+
 bool derive_value(const struct derive_node *node, const struct derive_event *event, uint64_t *value)
 {
 	switch (node->kind) {
@@ -168,6 +197,8 @@ bool derive_value(const struct derive_node *node, const struct derive_event *eve
 	case NODE_ARG:
 		*value = event->args ? event->args[node->value] : 0;
 		return event->args != NULL;
+	case NODE_LENGTH:
+		return measure(node, event, value);
 	default:
 		return operate(node, event, value);
 	}

@@ -126,7 +126,9 @@ static int no_field(const struct event_type *type, const char *wanted, struct as
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
 		names[count++] = event_header_fields[i].name;
 	nearest = diag_nearest(wanted, names, count);
-	if (nearest)
+	if (event_absent_find(type, wanted))
+		snprintf(hint, sizeof hint, "%s", event_absent_find(type, wanted));
+	else if (nearest)
 		snprintf(hint, sizeof hint, "did you mean '%s'?", nearest);
 	else
 		snprintf(hint, sizeof hint, "asterism events -v %s lists its fields", type->name);

@@ -99,9 +99,13 @@ static const char *hint_at(const char *nearest, char *hint, size_t size)
 
 static int unknown_field(const struct event_type *type, const char *name, struct asterism_diag *diag)
 {
-	const char *names[EVENT_FIELDS_MAX], *nearest;
+	const char *names[EVENT_FIELDS_MAX], *nearest, *absent = event_absent_find(type, name);
 	char hint[160];
 
+	if (absent) {
+		diag_add(diag, ASTERISM_ERROR, NULL, absent, "%s of %s has no counterpart on Linux", name, type->name);
+		return -EINVAL;
+	}
 	for (uint32_t i = 0; i < type->field_count; i++)
 		names[i] = type->fields[i].name;
 	nearest = diag_nearest(name, names, type->field_count);

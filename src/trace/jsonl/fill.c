@@ -267,6 +267,8 @@ static int fill_member(struct filling *filling, const struct json_member *member
 		json_read_string(&member->key, text, sizeof text);
 		if (filling->places->left_out)
 			return leave_out(filling->places->left_out, text);
+		if (event_absent_find(filling->type, text))
+			return 0; /* recordings of before it was absent have it */
 		return complain_unknown(filling, &member->key, text);
 	}
 	if (filling->given[index])

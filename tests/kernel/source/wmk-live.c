@@ -78,6 +78,35 @@ static void test_waits(const struct harness *harness)
 
 /* ---- objects, files, data, and an application's own event */
 
+/* Names whose ends lie about the pieces in which a length is found, and beyond what is recorded. */
+static const uint32_t name_lengths[] = { 0, 1, 50, 51, 52, 102, 254, 255, 256, 3000 };
+
+enum { NAME_COUNT = sizeof name_lengths / sizeof *name_lengths };
+
+static void open_long_names(void)
+{
+	static char name[4096];
+
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		memset(name, 'n', name_lengths[i]);
+		name[name_lengths[i]] = 0;
+		(void)!open(name, O_RDONLY);
+	}
+}
+
+static void check_long_names(const struct outcome *all)
+{
+	struct outcome outcome = *all;
+
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		const struct event_header *record = record_get(&outcome, "createfile", 3 + i);
+		uint32_t length = name_lengths[i] < 255 ? name_lengths[i] : 255;
+
+		CHECK_EQUAL(NUMBER("FileNameLength"), length);
+		CHECK_EQUAL(strlen(TEXT("FileName")), length);
+	}
+}
+
 static void plant_resources(struct reported *reported)
 {
 	char bytes[100] = "";
@@ -92,6 +121,7 @@ static void plant_resources(struct reported *reported)
 	(void)!read(-1, bytes, 77);
 	prctl(CUSTOM, 3, 9, 5, "hello");
 	prctl(PR_GET_DUMPABLE);
+	open_long_names();
 }
 
 static void check_objects(struct outcome *all)
@@ -99,7 +129,7 @@ static void check_objects(struct outcome *all)
 	struct outcome outcome = *all;
 	const struct event_header *record = record_get(&outcome, "createobject", 0);
 
-	CHECK_EQUAL(record_count(&outcome, "createobject"), 5);
+	CHECK_EQUAL(record_count(&outcome, "createobject"), 5 + NAME_COUNT);
 	CHECK_EQUAL(NUMBER("Object"), outcome.reported->numbers[0] + 1);
 	CHECK_EQUAL(NUMBER("SyscallNr"), SYS_openat);
 	record = record_get(&outcome, "createobject", 2);
@@ -121,13 +151,16 @@ static void test_resources(const struct harness *harness)
 				    .plant = plant_resources },
 		    &outcome);
 	check_objects(&outcome);
-	CHECK_EQUAL(record_count(&outcome, "createfile"), 3);
+	CHECK_EQUAL(record_count(&outcome, "createfile"), 3 + NAME_COUNT);
 	record = record_get(&outcome, "createfile", 0);
 	CHECK_EQUAL(NUMBER("Status"), 0);
 	CHECK_TEXT(TEXT("FileName"), "/dev/null");
+	CHECK_EQUAL(NUMBER("FileNameLength"), 9);
 	record = record_get(&outcome, "createfile", 2);
 	CHECK_EQUAL(NUMBER("Status"), (int64_t)-ENOENT);
 	CHECK_TEXT(TEXT("FileName"), "/no/such/file");
+	CHECK_EQUAL(NUMBER("FileNameLength"), 13);
+	check_long_names(&outcome);
 	/* The first one is the byte that opened the gate. */
 	CHECK_EQUAL(record_count(&outcome, "iotransfer"), 3);
 	record = record_get(&outcome, "iotransfer", 1);
@@ -154,8 +187,26 @@ static void *be_a_thread(void *argument)
 	return NULL;
 }
 
+/* Where the code of this program begins, as the kernel says: field 26 of its line. */
+static uint64_t start_of_code(void)
+{
+	char line[1024] = "";
+	unsigned long long start = 0;
+	FILE *stat = fopen("/proc/self/stat", "re");
+
+	if (stat && fgets(line, sizeof line, stat) && strrchr(line, ')'))
+		sscanf(strrchr(line, ')') + 1,
+		       " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		       &start);
+	if (stat)
+		fclose(stat);
+	return start;
+}
+
 static void plant_family(struct reported *reported)
 {
+	reported->numbers[2] = start_of_code();
+	prctl(PR_SET_NAME, "fifteen-letters");
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, be_a_thread, &reported->numbers[0]))
@@ -200,10 +251,14 @@ static void test_family(const struct harness *harness)
 	CHECK_EQUAL(record->tid, outcome.child);
 	CHECK_EQUAL(NUMBER("ThreadId"), outcome.reported->numbers[0]);
 	CHECK_EQUAL(NUMBER("ProcessId"), outcome.child);
+	CHECK_TEXT(TEXT("Name"), "fifteen-letters");
+	CHECK_EQUAL(NUMBER("StringLength"), 15);
 	CHECK_EQUAL(record_count(&outcome, "processcreation"), 1);
 	record = record_get(&outcome, "processcreation", 0);
 	CHECK_EQUAL(NUMBER("ProcessId"), outcome.reported->numbers[1]);
 	CHECK_EQUAL(NUMBER("ParentProcessId"), outcome.child);
+	CHECK(outcome.reported->numbers[2] != 0);
+	CHECK_EQUAL(NUMBER("SectionBaseAddress"), outcome.reported->numbers[2]);
 	CHECK_EQUAL(record_count(&outcome, "threadtermination"), 3);
 	CHECK_EQUAL(record_get(&outcome, "threadtermination", 0)->tid, outcome.reported->numbers[0]);
 	CHECK_EQUAL(record_count(&outcome, "processtermination"), 2);
