@@ -93,7 +93,7 @@ struct event_type_spec {
 	const char *doc;
 	const struct event_hook *hooks;
 	uint32_t hook_count;
-	const char *sensor, *called; /* as in event_type */
+	const char *sensor, *called;        /* as in event_type */
 	const struct event_absent *absents; /* not copied: they outlive the catalog, or lie in its arena */
 	uint32_t absent_count;
 };

@@ -195,8 +195,7 @@ static int scan_call(struct event_scan *scan, const struct function *function, u
 
 	if (result)
 		return result;
-	if (is_single || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH ||
-	    is_sized)
+	if (is_single || function->shape == TWO_PATHS || function->shape == STRUCT_AND_PATH || is_sized)
 		result = scan_argument(scan, function, depth, &tree->left);
 	else if (function->shape != NOTHING)
 		result = scan_numbers(scan, function, tree);

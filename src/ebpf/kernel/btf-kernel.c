@@ -38,6 +38,8 @@ struct entries {
 };
 
 struct btf_kernel {
+	const struct btf_kernel *base; /* of a module: the kernel's */
+	uint32_t base_types, base_strings;
 	const uint8_t *bytes;
 	size_t length;
 	bool mapped, allocated;
@@ -45,8 +47,8 @@ struct btf_kernel {
 	uint32_t types_bytes;
 	const char *strings;
 	uint32_t strings_bytes;
-	uint32_t type_count; /* ids 1..type_count */
-	uint32_t *noted;     /* offset of type 1 + 64 * i */
+	uint32_t type_count; /* ids base_types + 1 .. base_types + type_count */
+	uint32_t *noted;     /* offset of own type 1 + 64 * i */
 	size_t noted_count, noted_capacity;
 	struct entries traces, callers;
 };
@@ -78,10 +80,13 @@ static size_t tail_bytes(const struct btf_type *type)
 
 const char *btf_kernel_name(const struct btf_kernel *btf, uint32_t offset)
 {
+	if (btf->base && offset < btf->base_strings)
+		return btf_kernel_name(btf->base, offset);
+	offset -= btf->base_strings;
 	return offset < btf->strings_bytes ? btf->strings + offset : "";
 }
 
-/* Notes type number id where its name begins with prefix. */
+/* Notes type id where its name begins with prefix. */
 static int note_entry(struct entries *entries, const struct btf_kernel *btf, const struct btf_type *type, uint32_t id)
 {
 	const char *prefix = entries == &btf->traces ? TRACE_PREFIX : CALLER_PREFIX;
@@ -95,11 +100,12 @@ static int note_entry(struct entries *entries, const struct btf_kernel *btf, con
 	return 0;
 }
 
-static int note(struct btf_kernel *btf, uint32_t id, uint32_t offset)
+static int note(struct btf_kernel *btf, uint32_t own, uint32_t offset)
 {
 	const struct btf_type *type = (const void *)(btf->types + offset);
+	uint32_t id = btf->base_types + own;
 
-	if ((id - 1) % NOTED_EVERY == 0) {
+	if ((own - 1) % NOTED_EVERY == 0) {
 		if (alloc_grow(&btf->noted, &btf->noted_capacity, btf->noted_count, sizeof *btf->noted))
 			return -ENOMEM;
 		btf->noted[btf->noted_count++] = offset;
@@ -153,7 +159,8 @@ static int index_sections(struct btf_kernel *btf)
 	if (header.magic != BTF_MAGIC || header.version != BTF_VERSION || header.hdr_len < sizeof header ||
 	    (header.hdr_len | header.type_off) % 4 != 0 ||
 	    !within(btf, header.hdr_len, header.type_off, header.type_len) ||
-	    !within(btf, header.hdr_len, header.str_off, header.str_len) || header.str_len == 0)
+	    !within(btf, header.hdr_len, header.str_off, header.str_len) || header.str_len == 0 ||
+	    header.str_len > UINT32_MAX - btf->base_strings)
 		return -EINVAL;
 	btf->types = btf->bytes + header.hdr_len + header.type_off;
 	btf->types_bytes = header.type_len;
@@ -191,12 +198,18 @@ static int read_kernel(struct btf_kernel *btf, int fd, size_t length)
 	return 0;
 }
 
-int btf_kernel_from_bytes(const void *bytes, size_t length, struct asterism_diag *diag, struct btf_kernel **opened)
+int btf_kernel_from_split(const struct btf_kernel *base, const void *bytes, size_t length, struct asterism_diag *diag,
+			  struct btf_kernel **opened)
 {
 	struct btf_kernel *btf = alloc_zero(1, sizeof *btf);
 
 	if (!btf)
 		return diag_no_memory(diag);
+	if (base) {
+		btf->base = base;
+		btf->base_types = base->base_types + base->type_count;
+		btf->base_strings = base->base_strings + base->strings_bytes;
+	}
 	btf->bytes = bytes;
 	btf->length = length;
 	int result = index_sections(btf);
@@ -208,6 +221,16 @@ int btf_kernel_from_bytes(const void *bytes, size_t length, struct asterism_diag
 	}
 	*opened = btf;
 	return 0;
+}
+
+int btf_kernel_from_bytes(const void *bytes, size_t length, struct asterism_diag *diag, struct btf_kernel **opened)
+{
+	return btf_kernel_from_split(NULL, bytes, length, diag, opened);
+}
+
+bool btf_kernel_is_split(const struct btf_kernel *btf, uint32_t id)
+{
+	return btf->base && id > btf->base_types;
 }
 
 int btf_kernel_open(struct asterism_diag *diag, struct btf_kernel **opened)
@@ -262,6 +285,9 @@ static const struct btf_type *next_of(const struct btf_type *type)
 
 const struct btf_type *btf_kernel_type(const struct btf_kernel *btf, uint32_t id)
 {
+	if (btf->base && id <= btf->base_types)
+		return btf_kernel_type(btf->base, id);
+	id -= btf->base_types;
 	if (id == 0 || id > btf->type_count)
 		return NULL;
 	const struct btf_type *type = (const void *)(btf->types + btf->noted[(id - 1) / NOTED_EVERY]);
@@ -273,13 +299,14 @@ const struct btf_type *btf_kernel_type(const struct btf_kernel *btf, uint32_t id
 
 uint32_t btf_kernel_find(const struct btf_kernel *btf, uint32_t kind, const char *name)
 {
+	uint32_t found = btf->base ? btf_kernel_find(btf->base, kind, name) : 0;
 	const struct btf_type *type = (const void *)btf->types;
 
-	for (uint32_t id = 1; id <= btf->type_count; id++, type = next_of(type)) {
+	for (uint32_t own = 1; own <= btf->type_count && !found; own++, type = next_of(type)) {
 		if (BTF_INFO_KIND(type->info) == kind && strcmp(btf_kernel_name(btf, type->name_off), name) == 0)
-			return id;
+			found = btf->base_types + own;
 	}
-	return 0;
+	return found;
 }
 
 static bool is_transparent(const struct btf_type *type)

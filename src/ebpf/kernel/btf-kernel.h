@@ -4,8 +4,10 @@
 
 /*
  * The type information (BTF) of the running kernel, read in place: mapped where the kernel can map it, so that its
- * megabytes count for no process, and indexed sparsely in one pass. Only vmlinux, no modules. Immutable after opening,
- * so threads may share it.
+ * megabytes count for no process, and indexed sparsely in one pass. Immutable after opening, so threads may share it.
+ *
+ * That of a module is split: its types and names go on where those of the kernel end, and refer to them. It is opened
+ * over the kernel's, and then has the types of both.
  */
 
 #include "base/diag.h"
@@ -22,6 +24,13 @@ int btf_kernel_open(struct asterism_diag *diag, struct btf_kernel **opened);
 
 /* The same over the length bytes at bytes, which must outlive the result and be 4-byte aligned. */
 int btf_kernel_from_bytes(const void *bytes, size_t length, struct asterism_diag *diag, struct btf_kernel **opened);
+
+/* The same of a module, over base, which must outlive the result. */
+int btf_kernel_from_split(const struct btf_kernel *base, const void *bytes, size_t length, struct asterism_diag *diag,
+			  struct btf_kernel **opened);
+
+/* Whether the type is one of the module's own, which the kernel's do not have. */
+bool btf_kernel_is_split(const struct btf_kernel *btf, uint32_t id);
 
 void btf_kernel_close(struct btf_kernel *btf);
 
@@ -47,7 +56,7 @@ struct btf_tracepoint {
 	uint32_t param_count;
 };
 
-/* Returns 0, or -ENOENT where the kernel has no tracepoint of this name. */
+/* Returns 0, or -ENOENT where the kernel, or the module whose it is, has no tracepoint of this name. */
 int btf_kernel_tracepoint(const struct btf_kernel *btf, const char *name, struct btf_tracepoint *found);
 
 #endif

@@ -118,7 +118,9 @@ static int follow(struct walk *walk, const struct btf_type *pointer)
 		walk->access->pointers[walk->access->pointer_count++] = walk->spot;
 	}
 	walk->type = pointee;
-	walk->spot = (struct btf_spot){ .pointee = is_struct && !tagged ? pointee : 0, .is_plain = true };
+	/* Numbers of a module's types mean others where the verifier casts. */
+	is_struct = is_struct && !tagged && !btf_kernel_is_split(walk->btf, pointee);
+	walk->spot = (struct btf_spot){ .pointee = is_struct ? pointee : 0, .is_plain = true };
 	return 0;
 }
 
@@ -321,7 +323,7 @@ int btf_path_resolve(const struct btf_kernel *btf, const struct btf_path *path, 
 	};
 
 	if (path->from_struct) {
-		walk.spot.pointee = path->type;
+		walk.spot.pointee = btf_kernel_is_split(btf, path->type) ? 0 : path->type;
 		walk.spot.is_plain = true;
 	}
 	*access = (struct btf_access){ 0 };

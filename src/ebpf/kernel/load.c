@@ -18,11 +18,12 @@
 #include <unistd.h>
 
 /* More than the kernel keeps of a log; since 6.4 it keeps the end, before that the log must fit as a whole. */
-enum { LOG_BYTES = 4 << 20, LOG_LINES_SHOWN = 30, ATTEMPTS_MAX = 5 };
+enum { LOG_BYTES = 4 << 20, LOG_LINES_SHOWN = 30, ATTEMPTS_MAX = 5, MODULE_NAME_BYTES = 64 };
 
 struct names {
 	struct btf *btf;
 	int fd;
+	int module; /* what attach_btf_id is of, or -1 */
 	struct bpf_func_info *functions;
 	struct bpf_line_info *lines;
 };
@@ -32,6 +33,8 @@ static void names_fini(struct names *names)
 	btf__free(names->btf);
 	if (names->fd >= 0)
 		close(names->fd);
+	if (names->module >= 0)
+		close(names->module);
 	alloc_free(names->functions);
 	alloc_free(names->lines);
 }
@@ -103,7 +106,7 @@ static int add_lines(struct names *names, const struct ebpf_code *code, const ch
 
 static int names_init(struct names *names, const struct ebpf_code *code, const char *file)
 {
-	*names = (struct names){ .fd = -1 };
+	*names = (struct names){ .fd = -1, .module = -1 };
 	names->btf = btf__new_empty();
 	names->functions = alloc_zero(code->function_count, sizeof *names->functions);
 	names->lines = alloc_zero(code->line_count, sizeof *names->lines);
@@ -180,6 +183,37 @@ static int load_undisturbed(const union bpf_attr *attr)
 	return fd < 0 ? -error : fd;
 }
 
+/* The descriptor of the module's BTF, which is found only by going through all that the kernel has; -Exxx. */
+static int module_types(const char *module)
+{
+	uint32_t id = 0;
+
+	while (bpf_btf_get_next_id(id, &id) == 0) {
+		char name[MODULE_NAME_BYTES] = "";
+		struct bpf_btf_info info = { .name = (uintptr_t)name, .name_len = sizeof name };
+		uint32_t length = sizeof info;
+		int fd = bpf_btf_get_fd_by_id(id);
+
+		if (fd < 0 && errno == ENOENT)
+			continue; /* gone meanwhile */
+		if (fd < 0)
+			return -errno;
+		if (bpf_obj_get_info_by_fd(fd, &info, &length) == 0 && info.kernel_btf && strcmp(name, module) == 0)
+			return fd;
+		close(fd);
+	}
+	return -errno;
+}
+
+/* Loads at a tracepoint of a module: type says no more than the kernel does without its descriptor. */
+static int explain_module(const char *module, int error, struct asterism_diag *diag)
+{
+	if (error == -ENOENT)
+		return diag_error(diag, NULL, -EOPNOTSUPP, "the module %s is not loaded any more", module);
+	return diag_error(diag, NULL, error, "the type information of the module %s cannot be had: %s", module,
+			  error == -EPERM ? "this needs the capability CAP_SYS_ADMIN" : strerror(-error));
+}
+
 /*
  * One attempt. libbpf's own function takes E2BIG for a difference about the size of function and line infos and tries
  * thrice more, though mostly it means that the verifier has given up on a program, after seconds.
@@ -191,6 +225,7 @@ static int load_once(const struct ebpf_code *code, const struct ebpf_load_option
 		.prog_type = options->type,
 		.expected_attach_type = options->attach_type,
 		.attach_btf_id = options->attach_btf_id,
+		.attach_btf_obj_fd = names->module >= 0 ? (uint32_t)names->module : 0,
 		.prog_flags = options->may_wait ? BPF_F_SLEEPABLE : 0,
 		.insns = (uintptr_t)code->insns,
 		.insn_cnt = code->insn_count,
@@ -221,6 +256,11 @@ static int load_code(const struct ebpf_code *code, const struct ebpf_load_option
 	if (error) {
 		names_fini(&names);
 		return explain(options, code, error, NULL, diag);
+	}
+	if (options->attach_module && (names.module = module_types(options->attach_module)) < 0) {
+		error = names.module;
+		names_fini(&names);
+		return explain_module(options->attach_module, error, diag);
 	}
 	int fd = load_once(code, options, &names, NULL);
 

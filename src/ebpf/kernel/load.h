@@ -14,7 +14,8 @@ struct ebpf_load_options {
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach_type;
 	uint32_t attach_btf_id;
-	bool may_wait; /* for memory: what the kernel calls sleepable */
+	const char *attach_module; /* whose type that is; NULL: the kernel's */
+	bool may_wait;             /* for memory: what the kernel calls sleepable */
 	const struct ebpf_features *features;
 	uint32_t log_level; /* of the verifier's log, when the load fails; 0: its last lines all the same */
 };

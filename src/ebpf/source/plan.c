@@ -8,6 +8,7 @@
 #include "ebpf/source/plan.h"
 
 #include "ebpf/kernel/attach-tracefs.h"
+#include "ebpf/kernel/btf-module.h"
 #include "ebpf/path/value.h"
 #include "ebpf/path/walk.h"
 #include "ebpf/source/await.h"
@@ -36,8 +37,9 @@ struct draft {
 	const struct attach_place *place; /* where the source's probe stands; of a tracepoint, none */
 	const struct source_want *want;
 	struct source_entry entry;
-	struct source_unit unit; /* without entries */
-	bool *absent;            /* per field: the path ends in a constant, as this kernel has nothing else of it */
+	struct source_unit unit;  /* without entries */
+	struct btf_module module; /* the binding's, where the tracepoint is a module's; else empty */
+	bool *absent;             /* per field: the path ends in a constant, as this kernel has nothing else of it */
 };
 
 static bool is_needed(const struct source_want *want, uint32_t field)
@@ -76,6 +78,32 @@ static int parse(struct draft *draft)
 	return result;
 }
 
+/* Looks for the tracepoint among those of modules, whose types the paths are then resolved against. */
+static int find_in_modules(struct draft *draft)
+{
+	struct source_binding *binding = &draft->binding;
+	const struct btf_module_search search = {
+		binding->btf, BTF_MODULE_FOLDER, draft->source->tracepoint, binding->reason, binding->size,
+	};
+	int result = btf_module_find(&search, &draft->module);
+	uint32_t id;
+
+	if (result == -ENOENT && attach_tracefs_id(draft->source->tracepoint, &id) == 0) {
+		snprintf(binding->reason, binding->size,
+			 "no type information in /sys/kernel/btf has the tracepoint %s: that of its module is missing "
+			 "or incomplete",
+			 draft->source->tracepoint);
+		return -ENODATA;
+	}
+	if (result)
+		return result;
+	draft->unit.module = arena_text(binding->arena, draft->module.name, strlen(draft->module.name));
+	if (!draft->unit.module)
+		return -ENOMEM;
+	binding->btf = draft->module.btf;
+	return btf_kernel_tracepoint(binding->btf, strchr(draft->source->tracepoint, ':') + 1, &binding->tracepoint);
+}
+
 /* Finds the tracepoint: as a raw one where paths do not speak of a record, else through tracefs. */
 static int find_tracepoint(struct draft *draft)
 {
@@ -93,6 +121,10 @@ static int find_tracepoint(struct draft *draft)
 	}
 	if (!binding->classic) {
 		result = btf_kernel_tracepoint(binding->btf, name, &binding->tracepoint);
+		if (result == -ENOENT && colon && draft->type->origin != EVENT_TRACEFS)
+			result = find_in_modules(draft);
+		if (result && result != -ENOENT)
+			return result;
 		draft->unit.attach_id = binding->tracepoint.id;
 	}
 	if (result && (binding->classic || draft->type->origin == EVENT_TRACEFS)) {
@@ -258,6 +290,7 @@ static int draft_place(struct draft *draft, const struct btf_kernel *btf, struct
 		result = resolve(draft);
 	if (!result)
 		result = add_implied_condition(draft);
+	btf_module_close(&draft->module);
 	return result;
 }
 

@@ -44,6 +44,7 @@ struct source_unit {
 	const char *tracepoint; /* "system:name" */
 	bool classic;
 	uint32_t attach_id;         /* type id of the prototype; of the tracepoint in tracefs where classic */
+	const char *module;         /* whose type attach_id is; NULL: the kernel's */
 	struct attach_place place;  /* path: a probe in user code instead of a tracepoint */
 	struct source_spot *others; /* where the program is attached as well; the arena's */
 	size_t other_count;

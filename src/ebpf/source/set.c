@@ -106,6 +106,7 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 			       : unit->place.path && set->options.features->probe_links ? ATTACH_PROBE_LINK
 											: 0,
 		.attach_btf_id = unit->classic ? 0 : program->attach_id,
+		.attach_module = unit->module,
 		.may_wait = program->prefetches,
 		.features = set->options.features,
 		.log_level = set->options.log_level,

@@ -122,9 +122,9 @@ static int compile_length(const struct derive_scope *scope, const struct event_p
 
 	if (!field)
 		return -ENOENT;
-	return new_node(
-		scope,
-		(struct derive_node){ .kind = NODE_LENGTH, .value = field->offset, .bytes = field->bytes }, made);
+	return new_node(scope,
+			(struct derive_node){ .kind = NODE_LENGTH, .value = field->offset, .bytes = field->bytes },
+			made);
 }
 
 int derive_integer_compile(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)

@@ -196,7 +196,8 @@ static uint64_t start_of_code(void)
 
 	if (stat && fgets(line, sizeof line, stat) && strrchr(line, ')'))
 		sscanf(strrchr(line, ')') + 1,
-		       " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		       " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		       "%llu",
 		       &start);
 	if (stat)
 		fclose(stat);

@@ -305,6 +305,86 @@ static void refuses_damaged_input(void **state)
 	alloc_free(copy);
 }
 
+/* A module over the sample: struct inside { struct outer *up; u32 own; } and tracepoint "load" of a pointer to it. */
+static struct btf *make_module(const struct sample *sample)
+{
+	struct btf *b = btf__new_empty_split(sample->made);
+	int inside = btf__add_struct(b, "inside", 16);
+
+	btf__add_field(b, "up", sample->pointer, 0, 0);
+	btf__add_field(b, "own", btf__find_by_name_kind(sample->made, "u32", BTF_KIND_INT), 64, 0);
+	int pointer = btf__add_ptr(b, inside), bare = btf__add_func_proto(b, 0);
+
+	btf__add_func_param(b, NULL, pointer);
+	btf__add_func_param(b, NULL, pointer);
+	btf__add_typedef(b, "btf_trace_load", btf__add_ptr(b, bare));
+	return b;
+}
+
+static void follow_module(const struct btf_kernel *btf, bool is_whole)
+{
+	struct event_path_step own[] = { { .member = "own" } };
+	struct event_path_step up[] = { { .member = "up" }, { .member = "next" }, { .member = "first" } };
+	struct btf_tracepoint found;
+	struct btf_access access;
+
+	if (btf_kernel_tracepoint(btf, "load", &found) || !found.param_count) {
+		assert_false(is_whole);
+		return;
+	}
+	struct btf_path path = { .type = found.params[0].type, .hops = own, .count = 1 };
+	int result = btf_path_resolve(btf, &path, &access, reason, sizeof reason);
+
+	if (is_whole) {
+		assert_int_equal(result, 0);
+		assert_int_equal(access.spot.offset, 8);
+		assert_int_equal(access.spot.pointee, 0); /* a number of the module's must not be cast to */
+	}
+	path.hops = up;
+	path.count = 3;
+	result = btf_path_resolve(btf, &path, &access, reason, sizeof reason);
+	if (is_whole) {
+		assert_int_equal(result, 0);
+		assert_int_equal(access.pointer_count, 2);
+		assert_int_not_equal(access.pointers[1].pointee, 0); /* the kernel's own */
+	}
+}
+
+static void reads_types_of_a_module(void **state)
+{
+	const struct sample *sample = *state;
+	struct btf *made = make_module(sample);
+	struct btf_kernel *btf;
+	uint32_t bytes, own;
+	const char *raw = btf__raw_data(made, &bytes);
+	char *copy = alloc_zero(bytes, 1);
+
+	assert_int_equal(btf_kernel_from_split(sample->btf, raw, bytes, NULL, &btf), 0);
+	own = btf_kernel_find(btf, BTF_KIND_STRUCT, "inside");
+	assert_true(btf_kernel_is_split(btf, own));
+	assert_false(btf_kernel_is_split(btf, btf_kernel_find(btf, BTF_KIND_STRUCT, "outer")));
+	assert_int_equal(btf_kernel_size(btf, own), 16);
+	follow_module(btf, true);
+	btf_kernel_close(btf);
+	for (uint32_t length = 0; length < bytes; length++) {
+		memcpy(copy, raw, length);
+		assert_int_equal(btf_kernel_from_split(sample->btf, copy, length, NULL, &btf), -EINVAL);
+	}
+	/* Any byte replaced: refused, or within bounds whatever is asked. */
+	for (uint32_t i = 0; i < bytes * 3; i++) {
+		memcpy(copy, raw, bytes);
+		copy[i / 3] = (char)(copy[i / 3] ^ (i % 3 == 0 ? 0x55 : i % 3 == 1 ? 1 : 0xff));
+		if (btf_kernel_from_split(sample->btf, copy, bytes, NULL, &btf))
+			continue;
+		follow_module(btf, false);
+		btf_kernel_size(btf, own);
+		btf_kernel_find(btf, BTF_KIND_STRUCT, "nothing");
+		btf_kernel_close(btf);
+	}
+	alloc_free(copy);
+	btf__free(made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_what_is_missing, make, unmake),
 		cmocka_unit_test_setup_teardown(finds_tracepoints_and_types, make, unmake),
 		cmocka_unit_test_setup_teardown(refuses_damaged_input, make, unmake),
+		cmocka_unit_test_setup_teardown(reads_types_of_a_module, make, unmake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
