@@ -36,9 +36,9 @@ static uint64_t warnings, seed = 1;
 
 static int on_match(void *context, const struct program_match *match)
 {
-	(void)context;
-	(void)match;
-	warnings++;
+	const struct program *program = context;
+
+	warnings += !(program->rules[match->rule].flags & PROGRAM_RULE_SILENT);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static void report_losses(const struct engine *engine, const struct program *pro
 /* Seconds that the events take the engine. */
 static double feed(const struct program *program, const struct record *records)
 {
-	struct engine_options options = { .on_match = on_match };
+	struct engine_options options = { .on_match = on_match, .context = (void *)program };
 	struct engine *engine;
 
 	if (engine_new(program, &options, NULL, &engine))

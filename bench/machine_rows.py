@@ -145,7 +145,7 @@ def measure_descriptors_replay(bench, rounds):
 
 
 def machine_bench(bench, rounds):
-    """All that bench/machine-bench measures: name -> [ns per event]; the check of locks also without its last rule."""
+    """All that bench/machine-bench measures: name -> [ns per event]; the check of locks also without its rules, which look for circles."""
     def make():
         program = need_built(os.path.join(bench.build, "bench", "machine-bench"))
         shipped = os.path.join(HERE, "..", "rules", "kernel-locks", "kernel-locks.rule")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * One entry per lock tells of interrupts and of the owner, one stack per processor of what is held, and a table of
- * edges of the orders seen. A lock that is initialised gets another generation: edges of the old one are then void. The
- * tables never shrink and are never full: who calls sees to that.
+ * edges of the orders seen. A lock that is initialised gets another generation: edges of the old one are then void. An
+ * edge that is new may close circles: whether it does is asked of all locks that can be reached, each once, and only
+ * then is each circle looked for. The tables never shrink and are never full: who calls sees to that.
  */
 
 #include "peers/lock-check.h"
@@ -58,24 +59,82 @@ static void check_interrupts(struct lock_check *check, struct lock_entry *entry,
 	}
 }
 
-static void add_edge(struct lock_check *check, const struct lock_entry *inner, const struct lock_taking *taking,
+static bool stands(const struct lock_edge *edge, const struct lock_entry *outer)
+{
+	return edge->outer_generation == outer->generation && edge->inner_generation == edge->to->generation;
+}
+
+/* Whether a way of so many edges at most leads from one lock to the other. */
+static bool is_reached(struct lock_check *check, struct lock_entry *from, const struct lock_entry *to, uint32_t edges)
+{
+	uint32_t begin = 0, count = 1;
+
+	from->search = ++check->searches;
+	check->met[0] = from;
+	for (uint32_t end = 1; edges && begin < end; begin = end, end = count, edges--) {
+		for (uint32_t i = begin; i < end; i++) {
+			for (const struct lock_edge *edge = check->met[i]->out; edge; edge = edge->next) {
+				if (edge->to->search == check->searches || !stands(edge, check->met[i]))
+					continue;
+				if (edge->to == to)
+					return true;
+				edge->to->search = check->searches;
+				check->met[count++] = edge->to;
+			}
+		}
+	}
+	return false;
+}
+
+/* Tells of every circle that closes with the locks of the path, which are so many and lead from first to last. */
+static void close_circles(struct lock_check *check, struct lock_entry *last, const struct lock_entry *first,
+			  uint32_t count)
+{
+	last->is_on_path = true;
+	for (const struct lock_edge *edge = last->out; edge; edge = edge->next) {
+		if (!stands(edge, last))
+			continue;
+		if (edge->to == first && count > 2)
+			warn(check, "circle", last->lock, edge->inner_at, edge->outer_at);
+		else if (!edge->to->is_on_path && count < LOCK_CHECK_CIRCLE)
+			close_circles(check, edge->to, first, count + 1);
+	}
+	last->is_on_path = false;
+}
+
+static void look_for_circles(struct lock_check *check, struct lock_entry *outer, struct lock_entry *inner)
+{
+	if (outer == inner || !is_reached(check, inner, outer, LOCK_CHECK_CIRCLE - 1))
+		return;
+	outer->is_on_path = true;
+	close_circles(check, inner, outer, 2);
+	outer->is_on_path = false;
+}
+
+static void add_edge(struct lock_check *check, struct lock_entry *inner, const struct lock_taking *taking,
 		     const struct lock_stack *stack, uint32_t which)
 {
-	const struct lock_entry *outer = entry_of(check, stack->locks[which]);
+	struct lock_entry *outer = entry_of(check, stack->locks[which]);
 	struct lock_edge *edge = edge_of(check, outer->lock, inner->lock), *reverse;
 
 	if (edge->outer && edge->outer_generation == outer->generation && edge->inner_generation == inner->generation)
 		return;
+	bool is_listed = edge->outer;
 	*edge = (struct lock_edge){ .outer = outer->lock,
 				    .inner = inner->lock,
 				    .outer_at = stack->places[which],
 				    .inner_at = taking->place,
 				    .outer_generation = outer->generation,
-				    .inner_generation = inner->generation };
+				    .inner_generation = inner->generation,
+				    .to = inner,
+				    .next = is_listed ? edge->next : outer->out };
+	if (!is_listed)
+		outer->out = edge;
 	reverse = edge_of(check, inner->lock, outer->lock);
 	if (reverse != edge && reverse->outer && reverse->outer_generation == inner->generation &&
 	    reverse->inner_generation == outer->generation)
 		warn(check, "order", taking->lock, taking->place, reverse->outer_at);
+	look_for_circles(check, outer, inner);
 }
 
 void lock_check_acquire(struct lock_check *check, const struct lock_taking *taking)

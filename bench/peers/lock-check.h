@@ -7,7 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LOCK_CHECK_LOCKS = 1 << 14, LOCK_CHECK_EDGES = 1 << 16, LOCK_CHECK_CPUS = 64, LOCK_CHECK_DEPTH = 4 };
+enum {
+	LOCK_CHECK_LOCKS = 1 << 14,
+	LOCK_CHECK_EDGES = 1 << 16,
+	LOCK_CHECK_CPUS = 64,
+	LOCK_CHECK_DEPTH = 4,
+	LOCK_CHECK_CIRCLE = 6, /* so many locks has the longest one that is looked for */
+};
 
 enum lock_use { LOCK_FRESH, LOCK_WITH_INTERRUPTS, LOCK_IN_INTERRUPTS, LOCK_TOLD };
 
@@ -15,12 +21,16 @@ struct lock_entry {
 	uint64_t lock, used_at, held_at;
 	uint32_t owner, generation;
 	uint8_t use;
-	bool is_held;
+	bool is_held, is_on_path;
+	struct lock_edge *out; /* the edges of which it is the outer one */
+	uint64_t search;       /* that met it last */
 };
 
 struct lock_edge {
 	uint64_t outer, inner, outer_at, inner_at;
 	uint32_t outer_generation, inner_generation;
+	struct lock_entry *to;
+	struct lock_edge *next; /* of the same outer lock */
 };
 
 struct lock_stack {
@@ -32,7 +42,8 @@ struct lock_check {
 	struct lock_entry locks[LOCK_CHECK_LOCKS];
 	struct lock_edge edges[LOCK_CHECK_EDGES];
 	struct lock_stack stacks[LOCK_CHECK_CPUS];
-	uint64_t warnings;
+	struct lock_entry *met[LOCK_CHECK_LOCKS]; /* by the search at work */
+	uint64_t searches, warnings;
 	void (*on_warning)(const char *what, uint64_t lock, uint64_t here, uint64_t there);
 };
 
