@@ -12,7 +12,7 @@ enum {
 	LOCK_CHECK_EDGES = 1 << 16,
 	LOCK_CHECK_CPUS = 64,
 	LOCK_CHECK_DEPTH = 4,
-	LOCK_CHECK_CIRCLE = 6, /* so many locks has the longest one that is looked for */
+	LOCK_CHECK_CIRCLE = 5, /* so many locks has the longest one that is looked for */
 };
 
 enum lock_use { LOCK_FRESH, LOCK_WITH_INTERRUPTS, LOCK_IN_INTERRUPTS, LOCK_TOLD };
