@@ -97,27 +97,39 @@ static inline __attribute__((always_inline)) struct engine_run *engine_index_loo
 	return __builtin_expect((*link)->disordered, false) ? engine_index_sort(link) : *link;
 }
 
-/* By the run's state and slots. Neither may change while it is in. */
-static inline __attribute__((always_inline)) void engine_index_insert(struct engine_rule *rule, struct engine_run *run)
+/* As the first of a chain: there is none with this key, whose hash this is. */
+static inline __attribute__((always_inline)) void engine_index_insert_first(struct engine_rule *rule,
+									    const struct engine_class *class,
+									    struct engine_run *run, uint32_t hash)
 {
-	const struct engine_class *class = &rule->classes[rule->states[run->state].class];
-	uint32_t hash = engine_index_hash(class, class->parts, run->slots);
 	struct engine_run **bucket = engine_index_bucket_of(rule, hash);
-	struct engine_run **first = engine_index_find(rule, class, class->parts, run->slots, hash);
 
 	run->hash = hash;
 	run->class = class->index;
 	run->next = NULL;
-	if (first) {
-		engine_index_append(rule, class, *first, run);
-		return;
-	}
 	run->prev = run;
 	run->aside = *bucket;
 	run->disordered = false;
 	*bucket = run;
 	if (class->counting)
 		*engine_pending_of(&rule->runs, run) = 0;
+}
+
+/* By the run's state and slots. Neither may change while it is in. */
+static inline __attribute__((always_inline)) void engine_index_insert(struct engine_rule *rule, struct engine_run *run)
+{
+	const struct engine_class *class = &rule->classes[rule->states[run->state].class];
+	uint32_t hash = engine_index_hash(class, class->parts, run->slots);
+	struct engine_run **first = engine_index_find(rule, class, class->parts, run->slots, hash);
+
+	if (!first) {
+		engine_index_insert_first(rule, class, run, hash);
+		return;
+	}
+	run->hash = hash;
+	run->class = class->index;
+	run->next = NULL;
+	engine_index_append(rule, class, *first, run);
 }
 
 static inline __attribute__((always_inline)) void engine_index_remove(struct engine_rule *rule, struct engine_run *run)

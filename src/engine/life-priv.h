@@ -71,12 +71,18 @@ static inline struct engine_run *engine_life_copy(struct engine_step *step, stru
 	return run;
 }
 
+/* Into what finds it by some parts of its key. */
+static inline __attribute__((always_inline)) void engine_life_link_any(struct engine_rule *rule, struct engine_run *run)
+{
+	for (uint32_t i = 0; rule->machine && i < rule->machine->any_count; i++)
+		engine_any_insert(&rule->machine->any[i], run);
+}
+
 /* Into what finds it. */
 static inline __attribute__((always_inline)) void engine_life_link(struct engine_rule *rule, struct engine_run *run)
 {
 	engine_index_insert(rule, run);
-	for (uint32_t i = 0; rule->machine && i < rule->machine->any_count; i++)
-		engine_any_insert(&rule->machine->any[i], run);
+	engine_life_link_any(rule, run);
 }
 
 static inline __attribute__((always_inline)) void engine_life_unlink(struct engine_rule *rule, struct engine_run *run)

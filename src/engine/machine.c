@@ -89,7 +89,9 @@ static bool keep(struct move *move, struct engine_run *run)
 		engine_refuse(rule);
 		return false;
 	}
-	engine_life_keep(rule, run);
+	engine_index_insert_first(rule, class, run, hash);
+	engine_life_link_any(rule, run);
+	engine_life_count(rule, run);
 	if (move->machine->has_timer)
 		*engine_due_place_of(move->machine, run) = 0;
 	set_timer(move, run);
