@@ -94,8 +94,8 @@ int asterism_rules_deactivate(struct asterism_rules *rules);
 
 /*
  * The same, but what the unit found until then is handed out before it returns, as by a dispatch. So nothing is missing
- * where another unit has taken over from a moment on. Returns 0; -EINVAL (not active), -EBUSY (in a callback), or -errno
- * where matches could not be handed out: the unit is out of the kernel all the same.
+ * where another unit has taken over from a moment on. Returns 0; -EINVAL (not active), -EBUSY (in a callback), or
+ * -errno where matches could not be handed out: the unit is out of the kernel all the same.
  */
 int asterism_rules_finish(struct asterism_rules *rules);
 

@@ -92,8 +92,8 @@ int api_on_aggregate(void *context, const struct aggregate_report *report);
 int api_work_open(struct asterism_rules *rules);
 
 /*
- * Ends all questions with their default answers, adds to the past, and frees everything. api_work_finish hands out what was
- * found until then and returns the first failure; api_work_close reports nothing.
+ * Ends all questions with their default answers, adds to the past, and frees everything. api_work_finish hands out what
+ * was found until then and returns the first failure; api_work_close reports nothing.
  */
 int api_work_finish(struct asterism_rules *rules);
 void api_work_close(struct asterism_rules *rules);
@@ -140,9 +140,6 @@ void api_rules_free(struct asterism_rules *rules);
 
 /* Does what callbacks of the dispatch have asked for. */
 void api_rules_settle(struct asterism_session *session);
-
-/* A dispatch, or what counts as one, is over: the same, or the end of a session that was freed in it; then true. */
-bool api_dispatch_end(struct asterism_session *session);
 
 /* Sums up past and present into rules->now. */
 void api_rules_count(const struct asterism_rules *rules);

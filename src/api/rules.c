@@ -197,21 +197,6 @@ int asterism_rules_deactivate(struct asterism_rules *rules)
 	return 0;
 }
 
-int asterism_rules_finish(struct asterism_rules *rules)
-{
-	struct asterism_session *session = rules->session;
-	int result;
-
-	asterism_diag_clear(session->diag);
-	if (session->dispatching)
-		return diag_error(session->diag, NULL, -EBUSY, "a unit cannot be finished in a callback");
-	if (!rules->work.executor)
-		return diag_error(session->diag, NULL, -EINVAL, "%s is not active", rules->name);
-	session->dispatching = true;
-	result = api_work_finish(rules);
-	return api_dispatch_end(session) ? -ECANCELED : result;
-}
-
 static void unload(struct asterism_rules *rules)
 {
 	struct asterism_session *session = rules->session;

@@ -168,7 +168,8 @@ static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
 	return api_monitors_poll(session, wait_ns);
 }
 
-bool api_dispatch_end(struct asterism_session *session)
+/* A dispatch, or what counts as one, is over; true: the session was freed in it. */
+static bool end_dispatch(struct asterism_session *session)
 {
 	bool is_doomed = session->doomed;
 
@@ -195,11 +196,26 @@ int asterism_session_dispatch(struct asterism_session *session)
 	result = count < 0 ? count : hand_out(session, &wait_ns);
 	for (int i = 0; i < count && !result && !session->doomed; i++)
 		api_process_ended(session, woken[i]);
-	if (api_dispatch_end(session))
+	if (end_dispatch(session))
 		return -ECANCELED;
 	now = clock_now_ns();
 	live_loop_arm(&session->loop, result ? 0 : wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX);
 	return result ? result : session->handed;
+}
+
+int asterism_rules_finish(struct asterism_rules *rules)
+{
+	struct asterism_session *session = rules->session;
+	int result;
+
+	asterism_diag_clear(session->diag);
+	if (session->dispatching)
+		return diag_error(session->diag, NULL, -EBUSY, "a unit cannot be finished in a callback");
+	if (!rules->work.executor)
+		return diag_error(session->diag, NULL, -EINVAL, "%s is not active", rules->name);
+	session->dispatching = true;
+	result = api_work_finish(rules);
+	return end_dispatch(session) ? -ECANCELED : result;
 }
 
 /* Telling of the verdict is a dispatch: callbacks may want anything that they may want in one. */
@@ -211,7 +227,7 @@ static int answer(struct asterism_rules *rules, uint64_t ticket, enum session_ve
 
 	session->dispatching = true;
 	result = verdicts_answer(rules->work.responses.verdicts, ticket, verdict);
-	if (!is_inside && api_dispatch_end(session))
+	if (!is_inside && end_dispatch(session))
 		return -ECANCELED;
 	if (result == -ENOENT)
 		diag_error(session->diag, NULL, result, "no question with this ticket is pending");

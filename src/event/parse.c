@@ -51,24 +51,6 @@ static const char *copy_span(struct parser *parser, struct event_span span)
 	return copy;
 }
 
-static int scan_value_type(struct parser *parser, struct event_field_spec *field)
-{
-	static const char *const names[] = { "u8",  "u16", "u32",  "u64",  "i8",   "i16",   "i32",
-					     "i64", "f64", "bool", "time", "addr", "string" };
-	struct event_span span = event_scan_name(&parser->scan);
-	char name[16] = "";
-
-	if (!span.length)
-		return event_scan_expected(&parser->scan, "a type");
-	memcpy(name, span.start, span.length < sizeof name ? span.length : sizeof name - 1);
-	field->value = event_value_find(name);
-	if (!field->value)
-		return event_scan_error(&parser->scan, span, diag_nearest(name, names, sizeof names / sizeof *names),
-					"there is no type '%.*s'", (int)(span.length < 80 ? span.length : 80),
-					span.start);
-	return 0;
-}
-
 static int scan_capacity(struct parser *parser, struct event_field_spec *field)
 {
 	struct event_span span;
@@ -198,7 +180,7 @@ static int scan_field(struct parser *parser)
 		return -ENOMEM;
 	if (event_scan_keyword(scan, "ABSENT"))
 		return scan_absent(parser, field->name);
-	if ((result = scan_value_type(parser, field)) || (result = scan_capacity(parser, field)))
+	if ((result = event_scan_value(&parser->scan, &field->value)) || (result = scan_capacity(parser, field)))
 		return result;
 	if ((result = scan_meaning(parser, field)))
 		return result;
@@ -542,21 +524,6 @@ static int scan_include(struct parser *parser)
 	return result;
 }
 
-/* Moves on to the next paragraph: a line that begins with EVENT, EVENTS or SYSCALL. At least one byte is passed over.
- */
-static void skip_paragraph(struct event_scan *scan)
-{
-	while (scan->at < scan->end) {
-		const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
-
-		scan->at = newline ? newline + 1 : scan->end;
-		size_t left = (size_t)(scan->end - scan->at);
-
-		if ((left >= 5 && !memcmp(scan->at, "EVENT", 5)) || (left >= 7 && !memcmp(scan->at, "SYSCALL", 7)))
-			return;
-	}
-}
-
 static int scan_paragraph(struct parser *parser)
 {
 	if (event_scan_keyword(&parser->scan, "EVENT"))
@@ -587,7 +554,7 @@ static int scan_all(struct parser *parser)
 			if (++errors == ERRORS_MAX)
 				return diag_error(scan->diag, NULL, failed, "%s: too many errors, giving up",
 						  scan->source->file);
-			skip_paragraph(scan);
+			event_scan_paragraph(scan);
 		}
 	}
 }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "event/path.h"
+#include "event/type.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,6 +71,13 @@ int event_scan_source(struct event_scan *scan, struct event_span *span, const ch
 
 /* Copies a span into the arena, runs of blanks and comments as one space. NULL: no memory. */
 const char *event_scan_copy(struct event_scan *scan, struct event_span span);
+
+/* Takes the name of a type of values. Returns 0, or -EINVAL (reported). */
+int event_scan_value(struct event_scan *scan, enum event_value *value);
+
+/* Moves on to the next paragraph: a line that begins with EVENT, EVENTS or SYSCALL. At least one byte is passed over.
+ */
+void event_scan_paragraph(struct event_scan *scan);
 
 bool event_span_is(struct event_span span, const char *text);
 

@@ -288,3 +288,34 @@ int event_scan_expected(struct event_scan *scan, const char *what)
 		return event_scan_error(scan, span, NULL, "expected %s, found the byte 0x%02x", what, c);
 	return event_scan_error(scan, span, NULL, "expected %s, found '%c'", what, c);
 }
+
+int event_scan_value(struct event_scan *scan, enum event_value *value)
+{
+	static const char *const names[] = { "u8",  "u16", "u32",  "u64",  "i8",   "i16",   "i32",
+					     "i64", "f64", "bool", "time", "addr", "string" };
+	struct event_span span = event_scan_name(scan);
+	char name[16] = "";
+
+	if (!span.length)
+		return event_scan_expected(scan, "a type");
+	memcpy(name, span.start, span.length < sizeof name ? span.length : sizeof name - 1);
+	*value = event_value_find(name);
+	if (!*value)
+		return event_scan_error(scan, span, diag_nearest(name, names, sizeof names / sizeof *names),
+					"there is no type '%.*s'", (int)(span.length < 80 ? span.length : 80),
+					span.start);
+	return 0;
+}
+
+void event_scan_paragraph(struct event_scan *scan)
+{
+	while (scan->at < scan->end) {
+		const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
+
+		scan->at = newline ? newline + 1 : scan->end;
+		size_t left = (size_t)(scan->end - scan->at);
+
+		if ((left >= 5 && !memcmp(scan->at, "EVENT", 5)) || (left >= 7 && !memcmp(scan->at, "SYSCALL", 7)))
+			return;
+	}
+}

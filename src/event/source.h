@@ -70,8 +70,8 @@ struct event_machine {
  * the event with which it is told. So there may be a gap before an event if lost has grown since the one before, or if
  * it is not after lossy_until_ns.
  *
- * Where the input says until when it was watched, until_ns is that time as far as it has been read, at the end of all of it:
- * between the last event and then there was none.
+ * Where the input says until when it was watched, until_ns is that time as far as it has been read, at the end of all
+ * of it: between the last event and then there was none.
  */
 struct event_source {
 	const struct event_source_kind *kind;

@@ -592,31 +592,3 @@ int source_available(const struct btf_kernel *btf, const struct event_type *type
 
 	return result == -ENOMEM ? result : result == 0;
 }
-
-bool source_asks_user(const struct source_entry *entry)
-{
-	for (uint32_t i = 0; i < entry->when.count; i++)
-		if (source_reads_user(entry->when.items[i].path))
-			return true;
-	return false;
-}
-
-bool source_entry_reads_user(const struct source_entry *entry)
-{
-	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
-		if (source_reads_user(entry->paths[i]))
-			return true;
-	return source_asks_user(entry);
-}
-
-bool source_walks(const struct source_unit *unit)
-{
-	for (size_t i = 0; i < unit->entry_count; i++) {
-		const struct source_entry *entry = &unit->entries[i];
-
-		for (uint32_t j = 0; j < entry->want->type->field_count; j++)
-			if (entry->paths[j] && source_walk_is(entry->paths[j]->op))
-				return true;
-	}
-	return false;
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where in the array of a rule each count stands: the rule's, its states', its types', its transitions'. */
+/* Where in the array of a rule each count stands - the rule's, its states', its types', its transitions' - and what
+ * follows from them. */
 
 #include "program/why/why.h"
 
@@ -80,6 +81,46 @@ uint32_t program_why_words(const struct program *program, const struct program_r
 	for (uint32_t i = 0; i < rule->state_count; i++)
 		words += words_of_state(program, &states[i]);
 	return words;
+}
+
+/* Under SKIPTILLANY, and where a machine copies, a run may take two: docs/execution.md. */
+bool program_why_precedes(const struct program_rule *rule, const struct program_transition *one,
+			  const struct program_transition *other)
+{
+	uint32_t mask = rule->semantics == PROGRAM_MACHINE ? PROGRAM_COPY : PROGRAM_IN_PLACE;
+	bool two = rule->semantics == PROGRAM_MACHINE || rule->semantics == PROGRAM_SKIP_TILL_ANY;
+
+	return !two || one->flags & PROGRAM_FORBID || (one->flags & mask) == (other->flags & mask);
+}
+
+static const struct program_state *state_of(const struct program *program, const struct program_rule *rule,
+					    const struct program_transition *transition)
+{
+	const struct program_state *state = program_states(program, rule);
+
+	while ((uint32_t)(transition - program->transitions) - state->first_transition >= state->transition_count)
+		state++;
+	return state;
+}
+
+uint64_t program_why_tried(const struct program *program, const struct program_rule *rule, const uint64_t *counts,
+			   const struct program_transition *transition)
+{
+	const struct program_state *state = state_of(program, rule, transition);
+	const struct program_transition *first = transition;
+	bool opens = state == program_states(program, rule) && rule->semantics != PROGRAM_MACHINE;
+	uint64_t tried, taken = 0;
+
+	while (first > program_transitions(program, state) && first[-1].type == transition->type)
+		first--;
+	tried = counts[opens ? program_why_type(program, rule, first->type) + PROGRAM_WHY_SEEN
+			     : program_why_transition(program, rule, first) + PROGRAM_WHY_MET];
+	for (; first < transition; first++)
+		if (program_why_precedes(rule, first, transition))
+			taken += counts[program_why_transition(program, rule, first) + PROGRAM_WHY_TAKEN];
+	tried = tried > taken ? tried - taken : 0;
+	taken = counts[program_why_transition(program, rule, transition) + PROGRAM_WHY_TAKEN];
+	return tried > taken ? tried : taken; /* what ends all instances of a part of a key is tried once */
 }
 
 int program_why_new(const struct program *program, struct program_why **made)

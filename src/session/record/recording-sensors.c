@@ -336,8 +336,7 @@ static void write_end(struct recording_sensors *sensors)
 		.events_before = sensors->events_before + sensors->lost,
 	};
 
-	ctf_writer_end(sensors->trace, ctf_writer_sensors(sensors->trace), &packet,
-			sensors->discarded + sensors->lost);
+	ctf_writer_end(sensors->trace, ctf_writer_sensors(sensors->trace), &packet, sensors->discarded + sensors->lost);
 }
 
 /* Writes what is still to come, to the end. */

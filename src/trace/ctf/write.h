@@ -118,9 +118,9 @@ uint32_t ctf_writer_sensors(const struct ctf_writer *writer);
 int ctf_writer_begin(struct ctf_writer *writer, uint32_t cpu, uint64_t ts);
 
 /*
- * Ends the stream of cpu with packet, which has no events: it says until when the stream was written, and that discarded
- * events, as above, are lost. Where it cannot be written, the packet before it tells of the loss, as that takes no room.
- * Returns 0; as above where the packet cannot be written and a loss cannot be told of.
+ * Ends the stream of cpu with packet, which has no events: it says until when the stream was written, and that
+ * discarded events, as above, are lost. Where it cannot be written, the packet before it tells of the loss, as that
+ * takes no room. Returns 0; as above where the packet cannot be written and a loss cannot be told of.
  */
 int ctf_writer_end(struct ctf_writer *writer, uint32_t cpu, const struct ring_packet *packet, uint64_t discarded);
 
