@@ -29,6 +29,17 @@ static int unknown_command(const char *name)
 	return STATUS_USAGE;
 }
 
+/* Whether --to is after --from, where both count from the same moment; says so where it is not. */
+static bool check_moments(const struct cli_arguments *arguments)
+{
+	const struct cli_value *from = &arguments->options[OPTION_FROM], *to = &arguments->options[OPTION_TO];
+
+	if (!from->text || !to->text || (*from->text == '@') != (*to->text == '@') || from->number < to->number)
+		return true;
+	cli_error("--to %s is not after --from %s: no event is between them", to->text, from->text);
+	return false;
+}
+
 static int run_command(const struct cli_command *command, int argc, char **argv)
 {
 	struct cli_arguments arguments = { .program = &cmd_program, .command = command };
@@ -44,7 +55,7 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
 	else if (cli_has(&arguments, OPTION_HELP))
 		cli_help(&cmd_program, command, stdout);
 	else
-		status = command->run(&arguments);
+		status = check_moments(&arguments) ? command->run(&arguments) : STATUS_USAGE;
 	cli_arguments_fini(&arguments);
 	return status;
 }

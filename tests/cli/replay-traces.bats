@@ -96,6 +96,10 @@ pairs() {
 	[ "$got" = "2 " ]
 	pairs --from 1h types.rule pair.rule a.jsonl b.jsonl
 	[ "$got" = "" ]
+	for command in dump "replay types.rule pair.rule" report; do
+		run --separate-stderr -2 "$ASTERISM" $command --from 2us --to 1us a.jsonl
+		[ "$stderr" = "asterism: error: --to 1us is not after --from 2us: no event is between them" ]
+	done
 }
 
 @test "--to ends the time, too: what would have run out later has not" {

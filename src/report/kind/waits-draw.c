@@ -270,8 +270,9 @@ int waits_draw(struct report *report, FILE *stream)
 		goto out;
 	report_svg_begin(stream, WIDTH, height, "Waits: which threads wait for which");
 	report_svg_text(stream, (struct report_label){ .x = MARGIN, .y = SVG_ROW },
-			"Grey: a thread waited for an object; blue: it had that last; red: threads that wait in a "
-			"circle");
+			rows ? "Grey: a thread waited for an object; blue: it had that last; red: threads that wait "
+			       "in a circle"
+			     : "No thread waited for another one, as far as it is in the trace.");
 	draw_edges(&drawing, stream, false);
 	draw_edges(&drawing, stream, true); /* over the others */
 	draw_nodes(&drawing, stream, &text);
