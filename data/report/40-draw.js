@@ -261,13 +261,14 @@ function drawGutter(context, first, last) {
 		context.fillStyle = colours.ink;
 		context.font = '12px system-ui, "DejaVu Sans", sans-serif';
 		if (row.kind === 'process') {
-			context.fillText(row.process.open ? '▾' : '▸', 8, y);
+			context.fillText(row.process.open ? '▾' : '▸', 8 + 10 * Math.min(row.depth, 9), y);
 			context.font = '600 ' + context.font;
 			x = 22;
 		} else if (row.inner) {
 			x = 32;
 			context.fillStyle = chosen?.thread === row.thread ? colours.accent : colours.faint;
 		}
+		x += 10 * Math.min(row.depth || 0, 9);
 		if (row.process && row.kind !== 'thread' || row.kind === 'thread' && !row.inner) {
 			const ink = context.fillStyle;
 			context.fillStyle = `rgb(${row.process.colour.join()})`;

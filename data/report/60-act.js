@@ -297,6 +297,16 @@ const DEEDS = {
 	next: () => nextMatch(1), previous: () => nextMatch(-1),
 };
 
+function setOrder(wanted) {
+	order = $('order').value = wanted;
+	layRows();
+	sizeRows();
+	scrollTo(chosen ? rowOfThread[chosen.thread] : -1);
+	$('said').textContent = 'Lanes ' + $('order').selectedOptions[0].text.toLowerCase();
+}
+
+const ORDERS = ['tree', 'start', 'cpu'];
+
 const KEYS = [
 	[['w', '+', '='], 'zoom in', DEEDS.in], [['s', '-'], 'zoom out', DEEDS.out],
 	[['a'], 'go left', () => pan(-.25)], [['d'], 'go right', () => pan(.25)], [['0', 'Home'], 'the whole trace', DEEDS.all],
@@ -304,6 +314,7 @@ const KEYS = [
 	[['ArrowDown', 'j'], 'next thread', () => nextThread(1)], [['ArrowUp', 'k'], 'thread before', () => nextThread(-1)],
 	[['f'], 'follow the thread that woke it (as a second click does)', follow], [['z', 'Enter'], 'zoom to the chosen slice', zoomToChosen],
 	[['n'], 'next match', DEEDS.next], [['p'], 'match before', DEEDS.previous], [['Backspace', 'b'], 'back to where the last jump began', back],
+	[['o'], 'another order of lanes: tree, start, CPU time', () => setOrder(ORDERS[(ORDERS.indexOf(order) + 1) % 3])],
 	[['/'], 'find', () => $('query').focus()], [['Escape'], 'choose nothing', () => choose(null)], [['?'], 'these keys', DEEDS.help],
 ];
 
@@ -320,7 +331,7 @@ function listenToKeys() {
 		$('keys').append(make('tr', make('td', ...names.flatMap(name => [make('kbd', name.replace('Arrow', '')), ' '])), make('td', text)));
 	$('keys').append(make('tr', make('td', 'Ctrl + wheel, drag'), make('td', 'zoom, move; drag on the strip above: show that part')));
 	addEventListener('keydown', event => {
-		if (event.ctrlKey || event.metaKey || event.altKey || $('help').open || event.target.matches?.('input, button, summary, a'))
+		if (event.ctrlKey || event.metaKey || event.altKey || $('help').open || event.target.matches?.('input, button, select, summary, a'))
 			return;
 		const found = KEYS.find(([names]) => names.includes(event.key));
 		if (found) {
@@ -348,6 +359,7 @@ function listenToKeys() {
 	};
 	for (const button of document.querySelectorAll('[data-do]'))
 		button.onclick = () => DEEDS[button.dataset.do]();
+	$('order').onchange = () => setOrder($('order').value);
 	$('tables').ontoggle = showTables;
 	addEventListener('beforeprint', () => {
 		$('tables').open = true;

@@ -141,6 +141,7 @@ uint32_t report_thread_find(const struct report_view *view, uint32_t tid);
 
 struct report;
 struct report_tables;
+struct text_buffer;
 
 /*
  * What a report is. Functions return 0 or -ENOMEM, which ends the pass; NULL: it does not listen to that. All are told
@@ -158,8 +159,10 @@ struct report_kind {
 	int (*match)(struct report *report, const struct report_match *match);
 	int (*finish)(struct report *report);
 	void (*write)(struct report *report, struct report_tables *tables); /* may be called again */
-	int (*draw)(struct report *report, FILE *stream);                   /* a picture as SVG; NULL: it has none */
-	int (*graph)(struct report *report, FILE *stream);                  /* a graph as DOT; NULL: it has none */
+	/* What it has found, in two sentences for the summary; nothing where it has found nothing. */
+	void (*say)(const struct report *report, struct text_buffer *text);
+	int (*draw)(struct report *report, FILE *stream);  /* a picture as SVG; NULL: it has none */
+	int (*graph)(struct report *report, FILE *stream); /* a graph as DOT; NULL: it has none */
 	void (*free)(struct report *report);
 	bool is_asked;  /* only where it is named */
 	uint64_t roles; /* 1 << enum report_role: the only events that it is told of; ALL: of every one */

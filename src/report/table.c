@@ -92,7 +92,11 @@ static void note_lacks(struct report_tables *tables, const struct report_kind *k
 
 int report_write(struct report_tables *tables, struct report *const *reports, size_t count)
 {
-	int result = tables->form->open ? tables->form->open(tables) : 0;
+	int result;
+
+	tables->reports = reports;
+	tables->report_count = count;
+	result = tables->form->open ? tables->form->open(tables) : 0;
 
 	for (size_t i = 0; i < count && !result && !tables->failure; i++) {
 		if (!reports[i]->kind->write)

@@ -70,6 +70,8 @@ struct report_tables {
 	const struct report_form *form;
 	const struct report_view *view;
 	FILE *stream;
+	struct report *const *reports; /* that are written: what the summary is made of */
+	size_t report_count;
 	const struct report_column *columns; /* of the table */
 	unsigned column_count;
 	uint32_t rows_most; /* of one table for people; UINT32_MAX: all */
@@ -81,6 +83,9 @@ extern const struct report_form report_form_text, report_form_json, report_form_
 
 /* Writes all reports, with what the trace lacks for them. Returns 0, -ENOMEM, or -errno of the stream. */
 int report_write(struct report_tables *tables, struct report *const *reports, size_t count);
+
+/* What happened, in two sentences: a note. */
+void report_summary(struct report_tables *tables);
 
 void report_note(struct report_tables *tables, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Where a table holds so many rows at most, and so many counts found no place in it. Nothing where none did. */

@@ -321,10 +321,9 @@ static void overview_write(struct report *report, struct report_tables *tables)
 {
 	struct overview *overview = (struct overview *)report;
 
-	if (!tables->view->events) {
-		report_note(tables, "No events.");
+	report_summary(tables);
+	if (!tables->view->events)
 		return;
-	}
 	write_totals(overview, tables);
 	if (tables->view->is_partial)
 		report_note(tables, "Only some processes were observed: 'others' are all that is not them.");

@@ -30,14 +30,14 @@ struct path {
 };
 
 static const struct {
-	const char *name, *verb, *colour;
+	const char *name, *verb, *sum, *colour;
 } whats[WALK_WHATS] = {
-	[WALK_UNKNOWN] = { "unknown", "not known, of", "#bbbbbb" },
-	[WALK_RUNNING] = { "running", "running in", "#4a78b0" },
-	[WALK_READY] = { "ready", "waiting for a processor in", "#d9a441" },
-	[WALK_BLOCKED] = { "blocked", "blocked in", "#b05a4a" },
-	[WALK_TIMER] = { "timer", "sleeping in", "#8f7fb5" },
-	[WALK_INTERRUPT] = { "interrupt", "waiting for an interrupt in", "#7fa650" },
+	[WALK_UNKNOWN] = { "unknown", "not known, of", "not known", "#bbbbbb" },
+	[WALK_RUNNING] = { "running", "running in", "running", "#4a78b0" },
+	[WALK_READY] = { "ready", "waiting for a processor in", "waiting for a processor", "#d9a441" },
+	[WALK_BLOCKED] = { "blocked", "blocked in", "blocked", "#b05a4a" },
+	[WALK_TIMER] = { "timer", "sleeping in", "sleeping", "#8f7fb5" },
+	[WALK_INTERRUPT] = { "interrupt", "waiting for an interrupt in", "waiting for an interrupt", "#7fa650" },
 };
 
 static int path_open(const struct report_view *view, struct report **made)
@@ -151,21 +151,54 @@ static void put_share(struct text_buffer *text, const struct report_view *view, 
 }
 
 /* The path in a sentence. */
-static void say(const struct path *path, struct report_tables *tables)
+static void put_sentence(const struct path *path, struct text_buffer *text)
 {
 	const struct share *shares = path->shares.items;
 	size_t said = path->shares.count < SAID ? path->shares.count : SAID;
+
+	report_thread_name(text, path->report.view, path->thread);
+	text_append(text, ": ");
+	meaning_show(text, &meaning_duration, (struct meaning_number){ path->end - path->begin, false });
+	text_append(text, said < path->shares.count ? ", most of it" : said == 1 ? ", all of it" : ":");
+	for (size_t i = 0; i < said; i++) {
+		text_append(text, i ? "," : "");
+		put_share(text, path->report.view, &shares[i]);
+	}
+	text_append(text, ".");
+}
+
+/* The path in a sentence, and what it was in sum, whichever thread it went through. */
+static void path_say(const struct report *report, struct text_buffer *text)
+{
+	const struct path *path = (const struct path *)report;
+	const struct share *shares = path->shares.items;
+	uint64_t sums[WALK_WHATS] = { 0 };
+	const char *comma = " Whichever thread it was:";
+
+	if (!path->walk.count)
+		return;
+	put_sentence(path, text);
+	for (size_t i = 0; i < path->shares.count; i++)
+		sums[shares[i].key[1] & 0xff] += shares[i].ns;
+	for (unsigned i = 1; i <= WALK_WHATS; i++) {
+		unsigned what = i % WALK_WHATS; /* what is not known comes last */
+
+		if (!sums[what])
+			continue;
+		text_printf(text, "%s ", comma);
+		meaning_show(text, &meaning_duration, (struct meaning_number){ sums[what], false });
+		text_printf(text, " %s", whats[what].sum);
+		comma = ",";
+	}
+	text_append(text, ".");
+}
+
+static void say(const struct path *path, struct report_tables *tables)
+{
 	struct text_buffer text = { 0 };
 
-	report_thread_name(&text, tables->view, path->thread);
-	text_append(&text, ": ");
-	meaning_show(&text, &meaning_duration, (struct meaning_number){ path->end - path->begin, false });
-	text_append(&text, said < path->shares.count ? ", most of it" : said == 1 ? ", all of it" : ":");
-	for (size_t i = 0; i < said; i++) {
-		text_append(&text, i ? "," : "");
-		put_share(&text, tables->view, &shares[i]);
-	}
-	report_note(tables, "%s.", text.bytes ? text.bytes : "");
+	put_sentence(path, &text);
+	report_note(tables, "%s", text.bytes ? text.bytes : "");
 	text_fini(&text);
 }
 
@@ -353,6 +386,7 @@ const struct report_kind report_path = {
 	.slice = path_slice,
 	.finish = path_finish,
 	.write = path_write,
+	.say = path_say,
 	.draw = path_draw,
 	.free = path_free,
 };

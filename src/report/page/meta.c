@@ -53,6 +53,12 @@ static void put_parent(struct text_buffer *json, const struct report_view *view,
 	text_printf(json, "%" PRIi64, index_or_none(thread->parent));
 }
 
+static void put_parent_pid(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
+{
+	(void)view;
+	text_printf(json, "%" PRIu32, thread->parent_pid);
+}
+
 static void put_birth(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
 {
 	text_printf(json, "%" PRIu64, since(view, thread->birth));
@@ -94,9 +100,17 @@ static void put_sums(struct text_buffer *json, const struct report_view *view, c
 }
 
 static const struct column columns[] = {
-	{ "tid", put_tid },       { "pid", put_pid },   { "parent", put_parent },     { "birth", put_birth },
-	{ "death", put_death },   { "comm", put_comm }, { "function", put_function }, { "program", put_program },
-	{ "kernel", put_kernel }, { "sums", put_sums },
+	{ "tid", put_tid },
+	{ "pid", put_pid },
+	{ "parent", put_parent },
+	{ "birth", put_birth },
+	{ "parentPid", put_parent_pid },
+	{ "death", put_death },
+	{ "comm", put_comm },
+	{ "function", put_function },
+	{ "program", put_program },
+	{ "kernel", put_kernel },
+	{ "sums", put_sums },
 };
 
 static void put_threads(struct text_buffer *json, const struct report_view *view)

@@ -113,7 +113,7 @@ static int write_head(FILE *out, const char *title)
 	text_append_markup(&text, title);
 	text_append(&text, page_template[PAGE_BEFORE_HEADING]);
 	text_append_markup(&text, title);
-	text_append(&text, page_template[PAGE_BEFORE_SECTIONS]);
+	text_append(&text, page_template[PAGE_BEFORE_SUMMARY]);
 	int code = text.failure;
 	if (code == 0)
 		fwrite(text.bytes, 1, text.length, out);
@@ -128,9 +128,15 @@ int report_page_write(FILE *out, struct report *report, const struct report_page
 		.view = report->view,
 		.stream = out,
 		.rows_most = options->rows_most,
+		.reports = options->reports,
+		.report_count = options->count,
 	};
 	int code = write_head(out, options->title);
-	if (code == 0 && options->count != 0)
+	if (code != 0)
+		return code;
+	report_summary(&tables);
+	fputs(page_template[PAGE_BEFORE_SECTIONS], out);
+	if (options->count != 0)
 		code = report_write(&tables, options->reports, options->count);
 	if (code != 0)
 		return code;
