@@ -402,6 +402,7 @@ function draw() {
 	drawAxis(context);
 	drawLosses(context);
 	drawMatches(context);
+	drawSpan(context);
 	drawChosen(context);
 	drawGutter(context, first, last);
 	drawStrip();

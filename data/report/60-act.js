@@ -94,6 +94,7 @@ function choose(slice, jump) {
 		});
 	}
 	showChosen();
+	showSums();
 	move(view.from, view.to);
 }
 
@@ -237,7 +238,7 @@ function listenToMouse() {
 	let held = null;
 	canvas.onpointerdown = event => {
 		canvas.setPointerCapture(event.pointerId);
-		held = { x: event.clientX, y: event.clientY, from: view.from, to: view.to, top: box.scrollTop, moved: false };
+		held = { x: event.clientX, y: event.clientY, from: view.from, to: view.to, top: box.scrollTop, moved: false, span: event.shiftKey && event.clientX - canvas.getBoundingClientRect().left > GUTTER };
 	};
 	canvas.onpointermove = event => {
 		if (!held)
@@ -247,12 +248,18 @@ function listenToMouse() {
 		if (!held.moved)
 			return;
 		$('tip').hidden = true;
+		if (held.span) {
+			const at = [held.x, event.clientX].map(x => timeOf(Math.max(GUTTER, x - canvas.getBoundingClientRect().left))).sort((a, b) => a - b);
+			return chooseSpan(...at);
+		}
 		box.scrollTop = held.top - dy;
 		move(held.from - dx / scale(), held.to - dx / scale());
 	};
 	canvas.onpointerup = event => {
 		if (held && !held.moved)
 			click(event);
+		else if (held?.span)
+			showSums();
 		held = null;
 	};
 	canvas.onpointerleave = () => $('tip').hidden = true;
@@ -315,7 +322,8 @@ const KEYS = [
 	[['f'], 'follow the thread that woke it (as a second click does)', follow], [['z', 'Enter'], 'zoom to the chosen slice', zoomToChosen],
 	[['n'], 'next match', DEEDS.next], [['p'], 'match before', DEEDS.previous], [['Backspace', 'b'], 'back to where the last jump began', back],
 	[['o'], 'another order of lanes: tree, start, CPU time', () => setOrder(ORDERS[(ORDERS.indexOf(order) + 1) % 3])],
-	[['/'], 'find', () => $('query').focus()], [['Escape'], 'choose nothing', () => choose(null)], [['?'], 'these keys', DEEDS.help],
+	[['/'], 'find', () => $('query').focus()], [['m'], 'sums of what is in sight', () => (chooseSpan(view.from, view.to), showSums())],
+	[['Escape'], 'no span; choose nothing', () => span ? chooseSpan(0, 0) : choose(null)], [['?'], 'these keys', DEEDS.help],
 ];
 
 function nextThread(step) {
@@ -329,7 +337,7 @@ function nextThread(step) {
 function listenToKeys() {
 	for (const [names, text] of KEYS)
 		$('keys').append(make('tr', make('td', ...names.flatMap(name => [make('kbd', name.replace('Arrow', '')), ' '])), make('td', text)));
-	$('keys').append(make('tr', make('td', 'Ctrl + wheel, drag'), make('td', 'zoom, move; drag on the strip above: show that part')));
+	$('keys').append(make('tr', make('td', 'Ctrl + wheel, drag, Shift + drag'), make('td', 'zoom, move, sums of a span; drag on the strip above: show that part')));
 	addEventListener('keydown', event => {
 		if (event.ctrlKey || event.metaKey || event.altKey || $('help').open || event.target.matches?.('input, button, select, summary, a'))
 			return;
