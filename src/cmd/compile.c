@@ -12,33 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* Writes the bytes and leaves no half-written file behind. */
-static int write_output(const struct cli_arguments *arguments, const char *file, const void *bytes, size_t length)
-{
-	bool is_stdout = strcmp(file, "-") == 0;
-	int fd = is_stdout ? STDOUT_FILENO : cmd_output_open(arguments, file);
-	struct stat written;
-	size_t done = 0;
-
-	if (fd < 0)
-		return STATUS_USAGE;
-	while (done < length) {
-		ssize_t wrote = write(fd, (const char *)bytes + done, length - done);
-
-		if (wrote < 0 && errno != EINTR)
-			break;
-		done += wrote > 0 ? (size_t)wrote : 0;
-	}
-	if ((is_stdout || close(fd) == 0) && done == length)
-		return STATUS_FINE;
-	cli_error("%s cannot be written: %m", file);
-	if (!is_stdout && lstat(file, &written) == 0 && S_ISREG(written.st_mode))
-		unlink(file);
-	return STATUS_USAGE;
-}
 
 static int write_header(const struct cli_arguments *arguments, const char *output, const struct session_rules *rules)
 {
@@ -54,7 +28,7 @@ static int write_header(const struct cli_arguments *arguments, const char *outpu
 		cli_error("out of memory");
 	else
 		cli_print(diag);
-	status = result ? cmd_status_of(result) : write_output(arguments, output, text, length);
+	status = result ? cmd_status_of(result) : cmd_output_write(arguments, output, text, length);
 	asterism_diag_free(diag);
 	free(text);
 	return status;
@@ -69,7 +43,7 @@ static int write_image(const struct cli_arguments *arguments, const char *output
 		cli_error("an image is not for a terminal; name a file");
 		return STATUS_USAGE;
 	}
-	return write_output(arguments, output, image, length);
+	return cmd_output_write(arguments, output, image, length);
 }
 
 static int run(const struct cli_arguments *arguments)

@@ -14,6 +14,7 @@ extern const struct cli_command cmd_dump;
 extern const struct cli_command cmd_events;
 extern const struct cli_command cmd_explain;
 extern const struct cli_command cmd_features;
+extern const struct cli_command cmd_import;
 extern const struct cli_command cmd_monitor;
 extern const struct cli_command cmd_profile;
 extern const struct cli_command cmd_query;

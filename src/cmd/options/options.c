@@ -44,6 +44,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_BETWEEN] = { "between", 0, CLI_TEXT, "RULES", NULL,
 			     "count only samples that lie between the first and the last event of a match; RULES is a "
 			     "file, @NAME of a shipped rule, or the text of a rule" },
+	[OPTION_BIND] = { "bind", 0, CLI_TEXT, "FILE", NULL,
+			  "what the events, guards and actions of the machine are here, in place of the binding that is "
+			  "shipped for its class",
+			  .complete = CLI_COMPLETE_FILE },
 	[OPTION_BY] = { "by", 0, CLI_CHOICE, "MODEL", by_choices,
 			"how costs are shared among callers: quotient (default; as the simulation has it), calls (by "
 			"numbers of calls, as gprof does) or contexts (by the simulation's --separate-callers)" },

@@ -5,7 +5,9 @@
 
 #include "base/create.h"
 #include "cli/print.h"
+#include "cmd/options/status.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,4 +55,29 @@ int cmd_output_open(const struct cli_arguments *arguments, const char *file)
 	if (fd < 0)
 		cli_error("%s cannot be written: %s", file, why);
 	return fd < 0 ? -1 : fd;
+}
+
+int cmd_output_write(const struct cli_arguments *arguments, const char *file, const void *bytes,
+		     size_t length)
+{
+	bool is_stdout = strcmp(file, "-") == 0;
+	int fd = is_stdout ? STDOUT_FILENO : cmd_output_open(arguments, file);
+	struct stat written;
+	size_t done = 0;
+
+	if (fd < 0)
+		return STATUS_USAGE;
+	while (done < length) {
+		ssize_t wrote = write(fd, (const char *)bytes + done, length - done);
+
+		if (wrote < 0 && errno != EINTR)
+			break;
+		done += wrote > 0 ? (size_t)wrote : 0;
+	}
+	if ((is_stdout || close(fd) == 0) && done == length)
+		return STATUS_FINE;
+	cli_error("%s cannot be written: %m", file);
+	if (!is_stdout && lstat(file, &written) == 0 && S_ISREG(written.st_mode))
+		unlink(file);
+	return STATUS_USAGE;
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `asterism import`: a state machine in SMC's language in, rule text out. What is written has been checked as rules are. */
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/embedded.h"
+#include "cli/print.h"
+#include "cmd/input/rules.h"
+#include "cmd/options/commands.h"
+#include "cmd/options/status.h"
+#include "cmd/text/output.h"
+#include "session/load/input.h"
+#include "smc/smc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 300 };
+
+extern const struct embedded_file machines_embedded[];
+
+static bool find_shipped(const char *class, struct diag_source *binding)
+{
+	char name[NAME_BYTES];
+	const struct embedded_file *file;
+
+	snprintf(name, sizeof name, "%s.bind", class);
+	file = embedded_find(machines_embedded, name);
+	if (file)
+		*binding = (struct diag_source){ .file = EMBEDDED_FOLDER, .text = file->bytes, .length = file->length };
+	return file;
+}
+
+static int read_source(const char *file, size_t limit, struct asterism_diag *diag, struct diag_source *source, char **text)
+{
+	int result = session_input_read(file, limit, diag, text, &source->length);
+
+	source->file = session_input_name(file);
+	source->text = *text;
+	return result;
+}
+
+/* The rule is judged as it stands, so that nothing is written that does not run. */
+static int write_rule(const struct cli_arguments *arguments, const char *rule)
+{
+	const char *output = arguments->options[OPTION_OUTPUT].text;
+	const struct session_rules_file file = { .path = output && strcmp(output, "-") != 0 ? output : "the translation",
+						 .text = rule,
+						 .length = strlen(rule) };
+	struct session_rules *rules;
+	int status = cmd_read_files(arguments, &file, 1, &rules);
+
+	if (status) {
+		cli_error("the translation of %s is no rule: its binding says something wrong", arguments->operands[0]);
+		return status;
+	}
+	session_rules_free(rules);
+	return cmd_output_write(arguments, output ? output : "-", rule, strlen(rule));
+}
+
+static int run(const struct cli_arguments *arguments)
+{
+	const char *bind = arguments->options[OPTION_BIND].text, *output = arguments->options[OPTION_OUTPUT].text;
+	struct smc_input input = { .find = find_shipped };
+	struct asterism_diag *diag = asterism_diag_new();
+	char *machine = NULL, *binding = NULL, *rule = NULL;
+	int result;
+
+	if (bind && output && cmd_is_same_file(bind, output)) {
+		cli_error("%s is what this command reads: it would be lost", output);
+		asterism_diag_free(diag);
+		return STATUS_USAGE;
+	}
+	result = read_source(arguments->operands[0], SMC_BYTES_MAX, diag, &input.machine, &machine);
+	if (!result && bind)
+		result = read_source(bind, SMC_BINDING_BYTES_MAX, diag, &input.binding, &binding);
+	if (!result)
+		result = smc_translate(&input, diag, &rule);
+	if (diag)
+		cli_print(diag);
+	else
+		cli_error("out of memory");
+	result = result ? cmd_status_of(result) : write_rule(arguments, rule);
+	alloc_free(machine);
+	alloc_free(binding);
+	alloc_free(rule);
+	asterism_diag_free(diag);
+	return result;
+}
+
+static const struct cli_example examples[] = {
+	{ "asterism import fd.sm -o fd.rule", "Makes a machine of fd.sm, with the binding that is shipped for class fd." },
+	{ "asterism import door.sm --bind door.bind | asterism replay - trace.jsonl",
+	  "Says in door.bind what its events and calls are, and looks for it in a trace." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_import = {
+	.name = "import",
+	.summary = "make a machine of a state machine in the language of SMC (.sm)",
+	.operands = "FILE.sm [--bind FILE] [-o FILE]",
+	.operands_min = 1,
+	.operands_max = 1,
+	.description =
+		"Translates a state machine as SMC, the State Machine Compiler, takes it: states with Entry and Exit, "
+		"transitions with arguments, guards and actions, nil, Default, several maps. Guards and actions are "
+		"calls of a host program; what they and the transitions mean here a binding says, a line for each. For "
+		"the classes fd, chroot, locks, rt and tcp one is shipped.\n\n"
+		"What cannot be translated is an error with its place: a call that is not bound, push and pop, C beyond "
+		"comparisons of arguments, an action for every instance at once. %{ %}, %header, %include and %declare "
+		"concern the host program alone and are passed over. What is written was checked as 'asterism check' "
+		"does.",
+	.options = { OPTION_BIND, OPTION_MODE, OPTION_OUTPUT },
+	.examples = examples,
+	.run = run,
+};
