@@ -9,6 +9,8 @@
 
 #include "base/diag.h"
 
+#include <stdbool.h>
+
 enum { SMC_BYTES_MAX = 1 << 20, SMC_BINDING_BYTES_MAX = 1 << 16 };
 
 /* Gives the binding of a class that is not given beforehand; false: there is none. */
