@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `asterism import`: a state machine in SMC's language in, rule text out. What is written has been checked as rules are. */
+/* `asterism import`: a state machine in SMC's language in, rule text out. What is written has been checked as rules
+ * are. */
 
 #include "base/alloc.h"
 #include "base/diag.h"
@@ -31,7 +32,8 @@ static bool find_shipped(const char *class, struct diag_source *binding)
 	return file;
 }
 
-static int read_source(const char *file, size_t limit, struct asterism_diag *diag, struct diag_source *source, char **text)
+static int read_source(const char *file, size_t limit, struct asterism_diag *diag, struct diag_source *source,
+		       char **text)
 {
 	int result = session_input_read(file, limit, diag, text, &source->length);
 
@@ -44,7 +46,8 @@ static int read_source(const char *file, size_t limit, struct asterism_diag *dia
 static int write_rule(const struct cli_arguments *arguments, const char *rule)
 {
 	const char *output = arguments->options[OPTION_OUTPUT].text;
-	const struct session_rules_file file = { .path = output && strcmp(output, "-") != 0 ? output : "the translation",
+	const struct session_rules_file file = { .path = output && strcmp(output, "-") != 0 ? output
+											    : "the translation",
 						 .text = rule,
 						 .length = strlen(rule) };
 	struct session_rules *rules;
@@ -89,7 +92,8 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism import fd.sm -o fd.rule", "Makes a machine of fd.sm, with the binding that is shipped for class fd." },
+	{ "asterism import fd.sm -o fd.rule",
+	  "Makes a machine of fd.sm, with the binding that is shipped for class fd." },
 	{ "asterism import door.sm --bind door.bind | asterism replay - trace.jsonl",
 	  "Says in door.bind what its events and calls are, and looks for it in a trace." },
 	{ NULL, NULL },
@@ -106,7 +110,8 @@ const struct cli_command cmd_import = {
 		"transitions with arguments, guards and actions, nil, Default, several maps. Guards and actions are "
 		"calls of a host program; what they and the transitions mean here a binding says, a line for each. For "
 		"the classes fd, chroot, locks, rt and tcp one is shipped.\n\n"
-		"What cannot be translated is an error with its place: a call that is not bound, push and pop, C beyond "
+		"What cannot be translated is an error with its place: a call that is not bound, push and pop, C "
+		"beyond "
 		"comparisons of arguments, an action for every instance at once. %{ %}, %header, %include and %declare "
 		"concern the host program alone and are passed over. What is written was checked as 'asterism check' "
 		"does.",

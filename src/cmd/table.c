@@ -9,9 +9,9 @@
 enum { COMMANDS_SHOWN_MAX = 64 };
 
 static const struct cli_command *const commands[] = {
-	&cmd_run,      &cmd_record,  &cmd_replay,  &cmd_check, &cmd_compile, &cmd_import, &cmd_explain,  &cmd_events,
-	&cmd_rules,    &cmd_test,    &cmd_dump,    &cmd_stat,  &cmd_report,  &cmd_profile,  &cmd_query,
-	&cmd_counters, &cmd_sensors, &cmd_monitor, &cmd_top,   &cmd_ctl,     &cmd_features, NULL,
+	&cmd_run,     &cmd_record,  &cmd_replay, &cmd_check, &cmd_compile,  &cmd_import,  &cmd_explain, &cmd_events,
+	&cmd_rules,   &cmd_test,    &cmd_dump,   &cmd_stat,  &cmd_report,   &cmd_profile, &cmd_query,   &cmd_counters,
+	&cmd_sensors, &cmd_monitor, &cmd_top,    &cmd_ctl,   &cmd_features, NULL,
 };
 
 static const struct cli_section statuses = {

@@ -92,8 +92,9 @@ static bool parse_event(struct smc_reading *reading, struct smc_bound *bound)
 /* The words for what is not text. */
 static bool parse_meaning(struct smc_reading *reading, struct smc_bound *bound)
 {
-	static const char *const words[] = { [SMC_KEY] = "KEY", [SMC_END] = "END", [SMC_NEW] = "NEW",
-					     [SMC_TIMER] = "TIMER", [SMC_STOP] = "STOP" };
+	static const char *const words[] = {
+		[SMC_KEY] = "KEY", [SMC_END] = "END", [SMC_NEW] = "NEW", [SMC_TIMER] = "TIMER", [SMC_STOP] = "STOP"
+	};
 
 	if (reading->token.kind == LANG_TOKEN_LBRACE)
 		return smc_take_braces(reading, &bound->text);
@@ -141,7 +142,7 @@ static bool parse_line(struct smc_reading *reading, struct smc_binding *binding,
 		binding->has_keys = true;
 		return parse_words(reading, LANG_TOKEN_RBRACE, &binding->keys);
 	}
-	*sort = strcmp(word.text, "EVENT") == 0	   ? 'E'
+	*sort = strcmp(word.text, "EVENT") == 0    ? 'E'
 		: strcmp(word.text, "GUARD") == 0  ? 'G'
 		: strcmp(word.text, "ACTION") == 0 ? 'A'
 						   : 0;
@@ -171,6 +172,7 @@ bool smc_parse_binding(struct smc_reading *reading, struct smc_binding *binding)
 		last = &(*last)->next;
 	}
 	if (!binding->has_keys || binding->keys.count > SMC_KEYS_MAX)
-		return smc_refuse(reading, "KEY { } is a machine with one instance", "the binding needs a KEY of at most 8");
+		return smc_refuse(reading, "KEY { } is a machine with one instance",
+				  "the binding needs a KEY of at most 8");
 	return true;
 }

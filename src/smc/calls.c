@@ -116,7 +116,8 @@ static const char *call_text(struct smc_work *work, const struct smc_place *plac
 	if (!bound || !smc_arguments_of(work, place, call, bound, &arguments))
 		return NULL;
 	if (bound->meaning == SMC_KEY) {
-		refuse(work, &call->word, "join it to the others with &&", "what finds the instance stands alone, or beside &&");
+		refuse(work, &call->word, "join it to the others with &&",
+		       "what finds the instance stands alone, or beside &&");
 		return NULL;
 	}
 	text = smc_expand(work, &bound->text, &arguments);
@@ -153,7 +154,8 @@ static bool take_key(struct smc_work *work, const struct smc_expr *call, const s
 			return false;
 	}
 	if (bound->values.count != work->binding->keys.count || !by)
-		return refuse(work, &bound->name, "KEY { } gives a parameter, or *, for each", "the machine has another number of keys");
+		return refuse(work, &bound->name, "KEY { } gives a parameter, or *, for each",
+			      "the machine has another number of keys");
 	if (leg->by && strcmp(leg->by, by) != 0) {
 		lang_error(work->report, &call->word.at, "an event finds its instance in one way",
 			   "this takes %s for the key, what stands before it %s", by, leg->by);
@@ -288,13 +290,15 @@ static bool take_action(struct smc_work *work, const struct smc_place *place, co
 		return take_new(work, place, call);
 	case SMC_END:
 		leg->ends = true;
-		return place->transition || refuse(work, &call->word, "do it in a transition", "an instance ends in a transition alone");
+		return place->transition ||
+		       refuse(work, &call->word, "do it in a transition", "an instance ends in a transition alone");
 	case SMC_TIMER:
 		return take_timer(work, place, call, smc_expand(work, &bound->text, &arguments), leg);
 	case SMC_STOP:
 		leg->stops_timer = true;
 		return place->is_exit || place->target ||
-		       refuse(work, &call->word, "leave the state", "a timer runs as long as the instance is in the state");
+		       refuse(work, &call->word, "leave the state",
+			      "a timer runs as long as the instance is in the state");
 	default:
 		return add_text(work, smc_expand(work, &bound->text, &arguments), leg);
 	}

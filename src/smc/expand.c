@@ -144,7 +144,8 @@ const char *smc_expand(struct smc_work *work, const struct diag_location *place,
 		return NULL;
 	}
 	if (strlen(taken) > SMC_TEXT_BYTES_MAX) {
-		lang_error(work->report, place, NULL, "with its arguments this is longer than %d bytes", SMC_TEXT_BYTES_MAX);
+		lang_error(work->report, place, NULL, "with its arguments this is longer than %d bytes",
+			   SMC_TEXT_BYTES_MAX);
 		made = NULL;
 	} else {
 		made = smc_made(work, arena_text(work->arena, taken, strlen(taken)));

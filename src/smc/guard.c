@@ -146,8 +146,8 @@ static bool parse_or(struct smc_reading *reading, struct smc_expr **guard)
 bool smc_parse_guard(struct smc_reading *reading, struct smc_expr **guard)
 {
 	reading->depth = reading->parts = 0;
-	return parse_or(reading, guard) &&
-	       (smc_accept(reading, LANG_TOKEN_RBRACKET) || smc_refuse(reading, guards_are, "this cannot be translated"));
+	return parse_or(reading, guard) && (smc_accept(reading, LANG_TOKEN_RBRACKET) ||
+					    smc_refuse(reading, guards_are, "this cannot be translated"));
 }
 
 bool smc_parse_call(struct smc_reading *reading, struct smc_expr **call)

@@ -116,8 +116,8 @@ static void add_leg(struct search *search, const struct smc_transition *transiti
 	leg->is_inherited = is_inherited;
 	if (transition->params.count && transition->params.count != leg->event->params.count) {
 		lang_error(work->report, &transition->name.at, NULL,
-			   "the binding gives %s %u parameters, here it has %u", search->name,
-			   leg->event->params.count, transition->params.count);
+			   "the binding gives %s %u parameters, here it has %u", search->name, leg->event->params.count,
+			   transition->params.count);
 		return;
 	}
 	if (!find_target(search, transition, leg))
@@ -127,8 +127,8 @@ static void add_leg(struct search *search, const struct smc_transition *transiti
 	if (!take_actions(search, transition, leg) || !is_fine)
 		return;
 	leg->is_idle = !leg->block && !leg->ends &&
-		       (!leg->target || (leg->target == search->state && !search->state->entry && !search->state->exit &&
-					 !leg->has_timer));
+		       (!leg->target || (leg->target == search->state && !search->state->entry &&
+					 !search->state->exit && !leg->has_timer));
 	if (leg->is_idle)
 		leg->target = NULL;
 	search->is_closed = !leg->where && !is_keyed;
@@ -163,7 +163,8 @@ static void add_name(struct search *search, const struct smc_word *name)
 	search->is_closed = search->is_settled = false;
 	if (!search->event) {
 		lang_error(search->work->report, &name->at,
-			   lang_hint(search->work->report, "add to the binding: EVENT %s(...) = type:e { ... }", name->text),
+			   lang_hint(search->work->report, "add to the binding: EVENT %s(...) = type:e { ... }",
+				     name->text),
 			   "the binding does not say what event %s is", name->text);
 		return;
 	}
@@ -185,8 +186,8 @@ static void collect_names(struct smc_work *work, struct smc_word *names, unsigne
 			if (i < *count || is_default(t->name.text))
 				continue;
 			if (*count == SMC_NAMES_MAX) {
-				lang_error(work->report, &t->name.at, NULL, "a file has at most %d different transitions",
-					   SMC_NAMES_MAX);
+				lang_error(work->report, &t->name.at, NULL,
+					   "a file has at most %d different transitions", SMC_NAMES_MAX);
 				return;
 			}
 			names[(*count)++] = t->name;

@@ -205,6 +205,7 @@ bool smc_parse(struct smc_reading *reading, struct smc_file *file)
 		return smc_refuse(reading, "as in: %start Map::State", "the file names no state that is first");
 	file->first = smc_find_state(file, file->start_map.text, file->start.text);
 	if (!file->first)
-		lang_error(reading->report, &file->start.at, NULL, "there is no state '%s' in that map", file->start.text);
+		lang_error(reading->report, &file->start.at, NULL, "there is no state '%s' in that map",
+			   file->start.text);
 	return file->first;
 }

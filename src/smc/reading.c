@@ -39,7 +39,8 @@ bool smc_refuse(struct smc_reading *reading, const char *hint, const char *what)
 
 bool smc_take(struct smc_reading *reading, enum lang_token_kind kind, const char *what)
 {
-	return smc_accept(reading, kind) || smc_refuse(reading, NULL, lang_hint(reading->report, "%s is missing", what));
+	return smc_accept(reading, kind) ||
+	       smc_refuse(reading, NULL, lang_hint(reading->report, "%s is missing", what));
 }
 
 struct smc_word smc_word_of(struct smc_reading *reading)

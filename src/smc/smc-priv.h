@@ -9,9 +9,16 @@
 #include "lang/syntax/limits.h"
 #include "smc/smc.h"
 
-enum { SMC_ARGS_MAX = 16, SMC_KEYS_MAX = 8, SMC_STATES_MAX = 256, SMC_TRANSITIONS_MAX = 4096, SMC_NAMES_MAX = 128,
-       SMC_PARTS_MAX = 64 /* of a guard, or of a list of actions */, SMC_TEXT_BYTES_MAX = 1 << 14 /* of a bound text */,
-       SMC_MADE_BYTES_MAX = 1 << 24 /* of all texts on the way */ };
+enum {
+	SMC_ARGS_MAX = 16,
+	SMC_KEYS_MAX = 8,
+	SMC_STATES_MAX = 256,
+	SMC_TRANSITIONS_MAX = 4096,
+	SMC_NAMES_MAX = 128,
+	SMC_PARTS_MAX = 64 /* of a guard, or of a list of actions */,
+	SMC_TEXT_BYTES_MAX = 1 << 14 /* of a bound text */,
+	SMC_MADE_BYTES_MAX = 1 << 24 /* of all texts on the way */
+};
 
 struct smc_word {
 	const char *text;
@@ -37,7 +44,7 @@ struct smc_transition {
 	struct smc_word name;
 	struct smc_words params;
 	struct smc_expr *guard, *actions;
-	bool is_nil, is_broken; /* broken: told already */
+	bool is_nil, is_broken;      /* broken: told already */
 	struct smc_word map, target; /* map without text: that of the state */
 	struct smc_transition *next;
 };
@@ -69,10 +76,10 @@ struct smc_bound {
 	enum smc_meaning meaning;
 	struct smc_word name;
 	struct smc_words params;
-	struct smc_words values;	  /* EVENT: what its arguments are; KEY: names of params, or * */
-	struct diag_location text;	  /* TEXT, TIMER; EVENT: type and alias */
-	struct diag_location by, where;	  /* EVENT; length 0: none */
-	const char *key; /* EVENT: how it finds its instance; NULL: not said */
+	struct smc_words values;        /* EVENT: what its arguments are; KEY: names of params, or * */
+	struct diag_location text;      /* TEXT, TIMER; EVENT: type and alias */
+	struct diag_location by, where; /* EVENT; length 0: none */
+	const char *key;                /* EVENT: how it finds its instance; NULL: not said */
 	struct smc_bound *next;
 };
 
@@ -114,7 +121,7 @@ bool smc_parse_binding(struct smc_reading *reading, struct smc_binding *binding)
 struct smc_leg {
 	const struct smc_transition *transition;
 	struct smc_bound *event;
-	struct smc_state *target;      /* NULL: stays */
+	struct smc_state *target;       /* NULL: stays */
 	const char *by, *where, *block; /* NULL: none */
 	bool ends, is_partial, has_timer, stops_timer, is_idle, assigns;
 	bool is_inherited; /* of Default: for whatever may come */

@@ -18,7 +18,7 @@ typedef bool smc_find_binding_fn(const char *class, struct diag_source *binding)
 
 struct smc_input {
 	struct diag_source machine;
-	struct diag_source binding;	/* text NULL: find gives it */
+	struct diag_source binding; /* text NULL: find gives it */
 	smc_find_binding_fn *find;
 };
 

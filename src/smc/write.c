@@ -137,7 +137,8 @@ static void check_timers(struct smc_work *work, const struct smc_state *state)
 		lang_error(work->report, &state->name.at, "take the event that is AFTER in this state",
 			   "a timer is started that %s does not wait for", state->name.text);
 	if (!state->timer && takes_timer(state))
-		lang_error(work->report, &state->name.at, "start it where the state is entered: an action that is TIMER",
+		lang_error(work->report, &state->name.at,
+			   "start it where the state is entered: an action that is TIMER",
 			   "nothing starts the timer that %s waits for", state->name.text);
 	for (const struct smc_leg *leg = state->legs; leg; leg = leg->next) {
 		const struct smc_state *to = leg->target;
@@ -210,7 +211,8 @@ static void write_head(const struct smc_work *work, struct text_buffer *text)
 		text_printf(text, "%s%s", i ? ", " : " ", binding->keys.items[i].text);
 	text_append(text, " }\n");
 	if (binding->head.length)
-		text_printf(text, "%.*s\n", (int)binding->head.length, binding->head.source->text + binding->head.offset);
+		text_printf(text, "%.*s\n", (int)binding->head.length,
+			    binding->head.source->text + binding->head.offset);
 }
 
 void smc_write(struct smc_work *work, struct text_buffer *text)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * State machines in SMC's language: what is before the first NUL is the .sm file, the rest is the binding. Whatever the
- * bytes are, a text comes out or an error with a place, and the text is no longer than what may be made of it.
+ * bytes are, a text comes out or an error with its file, and the text is no longer than what may be made of it.
  */
 
 #include "base/alloc.h"
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	expect(result == 0 || result == -EINVAL);
 	expect(!result == !asterism_diag_count(diag, ASTERISM_ERROR) && !result == (rule != NULL));
 	for (size_t i = 0; i < asterism_diag_count(diag, ASTERISM_ERROR); i++)
-		expect(asterism_diag_get(diag, i)->line > 0);
+		expect(asterism_diag_get(diag, i)->file && *asterism_diag_get(diag, i)->text);
 	expect(!rule || (strstr(rule, "MACHINE ") && strlen(rule) < RULE_BYTES_MAX));
 	alloc_free(rule);
 	asterism_diag_free(diag);

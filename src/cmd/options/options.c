@@ -45,7 +45,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "count only samples that lie between the first and the last event of a match; RULES is a "
 			     "file, @NAME of a shipped rule, or the text of a rule" },
 	[OPTION_BIND] = { "bind", 0, CLI_TEXT, "FILE", NULL,
-			  "what the events, guards and actions of the machine are here, in place of the binding that is "
+			  "what the events, guards and actions of the machine are here, in place of the binding that "
+			  "is "
 			  "shipped for its class",
 			  .complete = CLI_COMPLETE_FILE },
 	[OPTION_BY] = { "by", 0, CLI_CHOICE, "MODEL", by_choices,

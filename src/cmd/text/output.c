@@ -57,8 +57,7 @@ int cmd_output_open(const struct cli_arguments *arguments, const char *file)
 	return fd < 0 ? -1 : fd;
 }
 
-int cmd_output_write(const struct cli_arguments *arguments, const char *file, const void *bytes,
-		     size_t length)
+int cmd_output_write(const struct cli_arguments *arguments, const char *file, const void *bytes, size_t length)
 {
 	bool is_stdout = strcmp(file, "-") == 0;
 	int fd = is_stdout ? STDOUT_FILENO : cmd_output_open(arguments, file);
