@@ -30,6 +30,7 @@
  * typedef void (*btf_trace_thing)(void *, struct outer *, int); void __traceiter_thing(void *, struct outer *o, int n);
  */
 struct sample {
+	void *raw;
 	struct btf *made;
 	struct btf_kernel *btf;
 	int outer, pointer, number;
@@ -108,7 +109,10 @@ static int make(void **state)
 	uint32_t bytes;
 	const void *raw = btf__raw_data(b, &bytes);
 
-	assert_int_equal(btf_kernel_from_bytes(raw, bytes, NULL, &sample->btf), 0);
+	/* Looking for a name in it, as making a module upon it does, frees what libbpf gives. */
+	sample->raw = alloc_zero(bytes, 1);
+	memcpy(sample->raw, raw, bytes);
+	assert_int_equal(btf_kernel_from_bytes(sample->raw, bytes, NULL, &sample->btf), 0);
 	sample->outer = outer;
 	sample->pointer = pointer;
 	sample->number = s32;
@@ -121,6 +125,7 @@ static int unmake(void **state)
 	struct sample *sample = *state;
 
 	btf_kernel_close(sample->btf);
+	alloc_free(sample->raw);
 	btf__free(sample->made);
 	alloc_free(sample);
 	return 0;
