@@ -280,7 +280,7 @@ for row in json.load(open("report"))["functions"]:
 	cat >busy.c <<-'END'
 		static volatile long sum;
 		__attribute__((noinline)) static void busy(long n) { for (long i = 0; i < n; i++) sum += i; }
-		int main(void) { busy(100000000); return 0; }
+		int main(void) { busy(500000000); return 0; }
 	END
 	cc -O1 -o busy busy.c
 	perf record -q -F 500 -e task-clock -o flat ./busy 2>/dev/null || skip "perf record does not work here"
