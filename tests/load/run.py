@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs shipped rules and the cookbook's under a flood of what they begin with: they must still find what they look for.
 
-usage: run.py ASTERISM FLOOD PROGRAMS [--long] [--only PART] [--jobs N]
+usage: run.py ASTERISM FLOOD PROGRAMS [--long] [--only PART] [--share I/N] [--jobs N]
 
 A case is a rule, the kind of event that its pattern or machine begins with (flood.c), a program that the rule is to find and
 one that it is not to find, mostly those of the rule's own live tests with their parameters and expectations. One session
@@ -209,10 +209,12 @@ def main():
     parser.add_argument("programs", help="folder with the programs of live tests")
     parser.add_argument("--long", action="store_true", help="the large floods")
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--share", default="1/1", metavar="I/N", help="the Ith of N parts of the cases")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="sessions side by side")
     options = parser.parse_args()
     options.asterism, options.flood, options.programs = map(os.path.abspath, (options.asterism, options.flood, options.programs))
-    cases = [case for case in CASES if options.only in case.name()]
+    part, parts = map(int, options.share.split("/"))
+    cases = [case for case in CASES if options.only in case.name()][part - 1::parts]
     missing = sorted(set(demanding()) - {case.rule for case in CASES} - set(WITHOUT))
     lock, number, counts = threading.Lock(), 0, {"passed": 0, "failed": 0, "known": 0}
 
