@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# README.md: its sessions show what they show. Needs root.
+# README.md and docs/tour.md: their sessions show what they show. Needs root.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,38 +15,42 @@ setup() {
 	export PORT=$(python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
 }
 
-# The commands of a section, some of which fail, as they are to.
+# The commands of a page's section, some of which fail, as they are to.
 session() {
-	"$top/tests/docs/session.py" commands README.md "$1" >commands
+	"$top/tests/docs/session.py" commands "$top/$1" "$2" >commands
 	NO_COLOR=1 bash commands >output 2>&1 || true
-	"$top/tests/docs/session.py" compare README.md "$1" output
+	"$top/tests/docs/session.py" compare "$top/$1" "$2" output
 }
 
 @test "what no other tool does: the shell behind the request ends before it says anything" {
 	command -v curl >/dev/null || skip "needs curl"
-	session "What no other tool does"
+	session README.md "What no other tool does"
 	[ "$(grep -c ' web_shell ' output)" = 1 ]
 	[ "$(grep -c '^uid=' output)" = 0 ]
 }
 
-@test "a session" {
-	session "A session"
+@test "README.md has at most 120 lines" {
+	[ "$(wc -l <"$top/README.md")" -le 120 ]
 }
 
-@test "recording" {
-	session "Recording"
+@test "tour: a session" {
+	session docs/tour.md "A session"
 }
 
-@test "reacting" {
-	session "Reacting"
+@test "tour: recording" {
+	session docs/tour.md "Recording"
 }
 
-@test "what only the application knows" {
+@test "tour: reacting" {
+	session docs/tour.md "Reacting"
+}
+
+@test "tour: what only the application knows" {
 	ln -s "$(dirname "$ASTERISM")/../.." build
-	session "What only the application knows"
+	session docs/tour.md "What only the application knows"
 	[ "$(grep -c ' request 2 took ' output)" = 1 ]
 }
 
-@test "state machines" {
-	session "State machines"
+@test "tour: state machines" {
+	session docs/tour.md "State machines"
 }
