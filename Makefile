@@ -9,7 +9,7 @@ ASAN_BUILD ?= $(BUILD)-asan
 TSAN_BUILD ?= $(BUILD)-tsan
 RELEASE_BUILD ?= $(BUILD)-release
 # Half the time to compile, and hardly more to run; what may be uninitialised is seen less well there.
-SANITISED = -Doptimization=1 -Dc_args='-g1 -Wno-maybe-uninitialized'
+SANITISED = -Doptimization=0 -Dc_args='-g1 -Wno-maybe-uninitialized'
 PREFIX ?= /usr/local
 DESTDIR ?=
 

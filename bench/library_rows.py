@@ -146,22 +146,27 @@ class WebServer:
         with open(f"/proc/{self.worker}/schedstat") as file:
             return int(file.read().split()[0])
 
+    def ask(self, connections, seconds, *options):
+        """Has wrk ask it over so many connections: requests, and how many a second."""
+        done = subprocess.run(["taskset", "-c", "0", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *options,
+                               f"http://127.0.0.1:{self.port}/index.html"], capture_output=True, text=True)
+        count = re.search(r"(\d+) requests in", done.stdout)
+        rate = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
+        if done.returncode or not count or int(count.group(1)) < 100 or "Non-2xx" in done.stdout:
+            raise Missing("wrk: " + (done.stderr or done.stdout).strip()[-200:])
+        return int(count.group(1)), float(rate.group(1))
+
     def run(self, rules, seconds):
         """CPU us of the worker per request, requests per second, and events lost."""
         tracer = self.bench.start_asterism(rules, self.process.pid, self.worker) if rules else None
         try:
             begin = self.cpu_ns()
-            done = subprocess.run(["taskset", "-c", "0", "wrk", "-t1", "-c32", f"-d{seconds}s",
-                                   f"http://127.0.0.1:{self.port}/index.html"], capture_output=True, text=True)
+            count, rate = self.ask(32, seconds)
             spent = self.cpu_ns() - begin
         finally:
             if tracer:
                 self.bench.stop(tracer)
-        count = re.search(r"(\d+) requests in", done.stdout)
-        rate = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
-        if done.returncode or not count or int(count.group(1)) < 100 or "Non-2xx" in done.stdout:
-            raise Missing("wrk: " + (done.stderr or done.stdout).strip()[-200:])
-        return spent / int(count.group(1)) / 1000, float(rate.group(1)), lost_of(tracer.results) if tracer else 0
+        return spent / count / 1000, rate, lost_of(tracer.results) if tracer else 0
 
     def close(self):
         self.process.terminate()
