@@ -31,10 +31,17 @@ study()
 	grep -q '<polyline' out/web-rates.svg
 }
 
+@test "quantum: runs of the report are those of the switches, under each policy" {
+	study quantum
+	[ "$(cut -d, -f1 out/quantum.csv | tail -n +2)" = $'usual\nround robin\nnice 0 5 10' ]
+}
+
 @test "a study that cannot be says what is missing, and fails" {
 	mkdir few
 	ln -s "$(python3 -c 'import sys; print(sys.executable)')" few/python3
 	ln -s "$(command -v env)" few/env
 	run -1 --separate-stderr env PATH="$PWD/few" "$root/studies/web" --quick --build "$build" -o out
 	[[ $stderr == *"missing: nginx is not installed"*"to do: "* ]]
+	run -1 --separate-stderr setpriv --reuid 65534 --clear-groups "$root/studies/quantum" --quick --build "$build" -o out
+	[[ $stderr == *"missing: it needs root"* ]]
 }
