@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/notify.h"
 #include "cli/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/status.h"
@@ -273,6 +274,7 @@ void observe_start(struct observation *observation)
 	asterism_diag_clear(observation->diag);
 	report_preparations(observation);
 	observation->started_ns = clock_now_ns();
+	notify_ready();
 }
 
 /* A user who relies on rules that act is warned. */

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
-#include "daemon/notify.h"
+#include "base/notify.h"
 #include "daemon/sensors.h"
 
 #include "sensor/directory.h"

@@ -5,7 +5,7 @@
 
 #include "daemon/log.h"
 #include "daemon/loop.h"
-#include "daemon/notify.h"
+#include "base/notify.h"
 
 #include <fcntl.h>
 #include <unistd.h>

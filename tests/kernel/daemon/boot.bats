@@ -51,3 +51,25 @@ line() {
 	grep -q '^sched_switch ' here/counts
 	grep -q '^drwx------' here/mode
 }
+
+@test "systemd is told when it records, so that what starts after it is in the trace" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ "$(line Type)" = notify ]
+	cat >wait.py <<-'END'
+		import os, socket, subprocess, sys
+		with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+		    told.bind("told")
+		    told.settimeout(60)
+		    recorder = subprocess.Popen([sys.argv[1], "record", "-q", "-o", "trace", "-p", str(os.getpid()), "--no-children",
+		                                 "-e", "sched_process_fork"], env={**os.environ, "NOTIFY_SOCKET": os.path.abspath("told")})
+		    assert told.recv(100) == b"READY=1"
+		    for _ in range(3):
+		        if not os.fork():
+		            os._exit(0)
+		        os.wait()
+		    recorder.terminate()
+		    recorder.wait()
+	END
+	timeout 90 python3 wait.py $ASTERISM
+	[ "$($ASTERISM dump trace | grep -c ' sched_process_fork ')" = 3 ]
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how systemd is told of the daemon's state. */
+/* Decides how systemd is told of the state of what it has started. */
 
-#include "daemon/notify.h"
+#include "base/notify.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef DAEMON_NOTIFY_H
-#define DAEMON_NOTIFY_H
+#ifndef BASE_NOTIFY_H
+#define BASE_NOTIFY_H
 
 /* What systemd is told (sd_notify(3)); nothing where it does not listen. */
 
