@@ -10,7 +10,7 @@
 
 #include "cli/option.h"
 
-enum { CLI_COMMAND_OPTIONS_MAX = 40, CLI_OPTIONS_MAX = 128, CLI_ALWAYS_MAX = 4, CLI_TEXTS_MAX = 3 };
+enum { CLI_COMMAND_OPTIONS_MAX = 40, CLI_OPTIONS_MAX = 160, CLI_ALWAYS_MAX = 4, CLI_TEXTS_MAX = 3 };
 
 struct cli_arguments;
 

@@ -86,7 +86,8 @@ const struct cli_command cmd_compile = {
 		"NAME_values_get, which fills it from a match. Names are made identifiers, texts are arrays of the "
 		"capacity that their field has. The library refuses to fill a structure that was made for another "
 		"version of the rule.",
-	.options = { OPTION_EXCEPT, OPTION_HEADER, OPTION_MODE, OPTION_OUTPUT, OPTION_QUIET, OPTION_RULE, OPTION_SET },
+	.options = { OPTION_EXCEPT, OPTION_HEADER, OPTION_MODE, OPTION_ORDER_BY, OPTION_OUTPUT, OPTION_QUIET,
+		     OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

@@ -117,7 +117,7 @@ static void explain_plan(const struct session_rules *rules, bool as_json, struct
 	for (uint32_t i = 0; i < program->rule_count && plan; i++) {
 		if (i > 0 && !as_json)
 			text_append(out, "\n");
-		(as_json ? plan_explain_json : plan_explain_text)(plan, i, out);
+		(as_json ? plan_explain_json : plan_explain_text)(plan, i, session_rules_measures(rules), out);
 	}
 	plan_free(plan);
 	alloc_free(excluded);
@@ -203,8 +203,8 @@ const struct cli_command cmd_explain = {
 		"their "
 		"probabilities, with what follows from them: matches in a second, runs that are open, the pool that "
 		"will do, and what the rule costs, before it is loaded. With --assume a probability is another one.",
-	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_PLAN,
-		     OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TIME_FIELD, OPTION_TO, OPTION_TRACE },
+	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_ORDER_BY,
+		     OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TIME_FIELD, OPTION_TO, OPTION_TRACE },
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides which of many rules an event can open a run of, without asking each. Where a rule does nothing with a type
- * but open runs, and the first thing its guard asks is `field == constant`, its entry stands under that constant: a
- * hundred rules for a hundred system calls cost little more than one. This is a filter only: what it lets through is
- * judged by the guard itself, so two constants may well fall together.
+ * but open runs, and its guard asks `field == constant` before anything that may fail, its entry stands under that
+ * constant: a hundred rules for a hundred system calls cost little more than one. This is a filter only: what it lets
+ * through is judged by the guard itself, so two constants may well fall together.
  */
 
 #include "base/hash-table.h"
 #include "base/hash.h"
 #include "engine/engine-priv.h"
+#include "program/order/order.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,18 +59,14 @@ static uint64_t word_of_record(const struct engine_guard *guard, const char *rec
 	return half;
 }
 
-/* Fills guard if node is `field == constant` or begins with it. */
-bool engine_guard_find(const struct program *program, uint32_t node, struct engine_guard *guard)
+/* Fills guard if node is `field == constant`. */
+static bool is_guard(const struct program *program, const struct program_node *node, struct engine_guard *guard)
 {
 	const struct program_node *nodes = program->nodes;
 
-	if (node == PROGRAM_NONE)
+	if (node->op != PROGRAM_OP_EQ)
 		return false;
-	while (nodes[node].op == PROGRAM_OP_LAND)
-		node = nodes[node].a; /* what is asked first */
-	if (nodes[node].op != PROGRAM_OP_EQ)
-		return false;
-	const struct program_node *a = &nodes[nodes[node].a], *b = &nodes[nodes[node].b];
+	const struct program_node *a = &nodes[node->a], *b = &nodes[node->b];
 	const struct program_node *field = a->op == PROGRAM_OP_FIELD ? a : b, *constant = field == a ? b : a;
 	if (field->op != PROGRAM_OP_FIELD || field->kind != constant->kind || field->kind == PROGRAM_F64)
 		return false;
@@ -79,6 +76,18 @@ bool engine_guard_find(const struct program *program, uint32_t node, struct engi
 	guard->field_bytes = field->kind == PROGRAM_STRING ? 0 : program->fields[field->a].bytes;
 	guard->word = field->kind == PROGRAM_STRING ? hash_text(program_text(program, constant->a)) : constant->imm;
 	return true;
+}
+
+bool engine_guard_find(const struct program *program, uint32_t index, struct engine_guard *guard)
+{
+	if (index == PROGRAM_NONE)
+		return false;
+	const struct program_node *node = &program->nodes[index];
+
+	if (node->op != PROGRAM_OP_LAND)
+		return is_guard(program, node, guard);
+	return engine_guard_find(program, node->a, guard) ||
+	       (!program_may_fail(program, node->a) && engine_guard_find(program, node->b, guard));
 }
 
 static uint64_t hash_word(uint64_t word)

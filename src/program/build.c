@@ -30,6 +30,18 @@ struct program_build *program_build_new(void)
 	return alloc_zero(1, sizeof(struct program_build));
 }
 
+static uint32_t append(struct program_build *build, enum program_section_id section, const void *items, size_t count);
+
+struct program_build *program_build_of(const struct program *program)
+{
+	struct program_build *build = program_build_new();
+
+	for (int i = 0; i < PROGRAM_SECTION_COUNT && build; i++)
+		append(build, i, (const char *)program->header + program->header->sections[i].offset,
+		       program->header->sections[i].count);
+	return build;
+}
+
 void program_build_free(struct program_build *build)
 {
 	if (!build)

@@ -3,7 +3,7 @@
 #define PROGRAM_BUILD_H
 
 #include "base/diag.h"
-#include "program/image.h"
+#include "program/load.h"
 
 #include <stddef.h>
 
@@ -14,6 +14,8 @@
 struct program_build;
 
 struct program_build *program_build_new(void);
+/* One that holds what program does; its texts are not found again by program_build_text. NULL: -ENOMEM. */
+struct program_build *program_build_of(const struct program *program);
 void program_build_free(struct program_build *build);
 
 /* Appends count items of the section's type and returns the index of the first. Not for PROGRAM_STRINGS. */

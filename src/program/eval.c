@@ -361,6 +361,13 @@ bool program_holds(const struct program_operand *operand, uint32_t node, uint64_
  * The text before the first star and after the last one is fixed; every piece between two stars is looked for from
  * where the one before it ended, leftmost first. Nothing is tried twice, so the time is linear.
  */
+bool program_pattern_is_prefix(const char *pattern)
+{
+	const char *star = strchr(pattern, '*');
+
+	return !star || !star[strspn(star, "*")];
+}
+
 bool program_like(const char *text, const char *pattern)
 {
 	size_t left = strlen(text), prefix = strcspn(pattern, "*");

@@ -39,6 +39,9 @@ bool program_holds(const struct program_operand *operand, uint32_t node, uint64_
 /* The glob match of LIKE: `*` in pattern stands for any bytes. */
 bool program_like(const char *text, const char *pattern);
 
+/* Whether the pattern has no star but at its end, so that it takes a comparison of whole words. */
+bool program_pattern_is_prefix(const char *pattern);
+
 /* The expression as text, for people, written NUL-terminated into the size bytes at buffer. */
 void program_print_node(const struct program *program, const struct program_rule *rule, uint32_t node, char *buffer,
 			size_t size);

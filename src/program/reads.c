@@ -4,6 +4,7 @@
 #include "program/reads.h"
 
 #include "event/type.h"
+#include "program/eval.h"
 #include "program/query.h"
 
 #include <string.h>
@@ -20,19 +21,11 @@ struct reading {
 	void *context;
 };
 
-/* Whether there is something behind a star. */
-static bool asks_end(const char *pattern)
-{
-	const char *star = strchr(pattern, '*');
-
-	return star && star[strspn(star, "*")];
-}
-
 static void read_end(const struct reading *reading, const struct program_node *like)
 {
 	const struct program_node *text = &reading->program->nodes[like->a];
 
-	if (!asks_end(program_text(reading->program, reading->program->nodes[like->b].a)))
+	if (program_pattern_is_prefix(program_text(reading->program, reading->program->nodes[like->b].a)))
 		return;
 	if (text->op == PROGRAM_OP_FIELD)
 		reading->see(reading->context, text->a, PROGRAM_READ_TO_END);

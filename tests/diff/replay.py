@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import re
 import subprocess
 import tempfile
@@ -52,19 +53,43 @@ class Result:
 
 
 class Binary:
-    def __init__(self, path, engine=None, timeout=120):
-        self.path, self.engine, self.timeout = os.path.abspath(path), engine, timeout
+    """order: in which order conditions are asked, "written": that of the text, "any": one by chance; None: the usual one"""
 
-    def replay_files(self, rule_path, events_path):
-        command = [self.path, "replay", rule_path, events_path, "--input", "jsonl", "-f", "json"]
-        if self.engine:
-            command += ["--engine", self.engine]
+    def __init__(self, path, engine=None, timeout=120, order=None):
+        self.path, self.engine, self.timeout, self.order = os.path.abspath(path), engine, timeout, order
+
+    def run(self, *options):
+        command = [self.path, "replay", *options, "--input", "jsonl", "-f", "json"]
         environment = {"ASTERISM_CATALOGS": os.path.abspath(CATALOGS), **os.environ}
         try:
-            return Result(subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False,
-                                         env=environment))
+            return subprocess.run(command, capture_output=True, text=True, timeout=self.timeout, check=False, env=environment)
         except subprocess.TimeoutExpired:
-            return Result(subprocess.CompletedProcess(command, 124, "", f"no end after {self.timeout} s"))
+            return subprocess.CompletedProcess(command, 124, "", f"no end after {self.timeout} s")
+
+    def replay_files(self, rule_path, events_path):
+        options = [rule_path, events_path]
+        if self.engine:
+            options += ["--engine", self.engine]
+        if self.order == "any":
+            measures = os.path.join(os.path.dirname(rule_path), "measures.jsonl")
+            if self.make_up_measures(measures, rule_path, events_path):
+                options += ["--order-by", measures]
+        elif self.order:
+            options += ["--order-by", self.order]
+        return Result(self.run(*options))
+
+    def make_up_measures(self, path, rule_path, events_path):
+        """Writes what would be measured with the numbers replaced by chance. False where nothing can be measured."""
+        whys = [line for line in self.run(rule_path, events_path, "--why").stdout.splitlines() if line.startswith('{"why"')]
+        chance, any_condition = random.Random("".join(whys)), False
+        with open(path, "w", encoding="utf-8") as out:
+            for why in map(json.loads, whys):
+                for condition in (one for row in why["transitions"] for one in row["conditions"]):
+                    condition["asked"] = chance.choice([0, 10**9])
+                    condition["true"] = condition["asked"] - min(condition["asked"], chance.choice([1, 10**3, 10**6, 10**9]))
+                    any_condition = True
+                out.write(json.dumps(why, separators=(",", ":")) + "\n")
+        return any_condition
 
     def replay(self, rule_text, events):
         with tempfile.TemporaryDirectory(prefix="asterism-diff-") as folder:

@@ -5,7 +5,7 @@ per rule, the match lines with their order and all their members, and what the s
 rules share a file and a stream, and one of them is run alone as well, since a rule's result must not depend on
 others. Cases of tests/diff/cases run first. A difference is made small and printed; --save keeps it as a case.
 
-Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--aggregate] [--pools] [--save] [--jobs J]
+Usage: run.py BINARY [--cases N] [--seed S] [--engine kernel] [--emit] [--aggregate] [--pools] [--order written|any] [--save] [--jobs J]
 """
 
 import argparse
@@ -298,9 +298,11 @@ def main():
     parser.add_argument("--emit", action="store_true", help="rules that raise events for each other")
     parser.add_argument("--aggregate", action="store_true", help="rules that aggregate their matches")
     parser.add_argument("--pools", action="store_true", help="a third of the rules is about runs that make room for others")
+    parser.add_argument("--order", choices=["written", "any"],
+                        help="ask conditions in the order of the text, or in one by chance; else the cheapest first")
     parser.add_argument("--shown", type=int, default=5, help="how many failures to make small and print")
     options = parser.parse_args()
-    binary, total, begun = Binary(options.binary, options.engine), Tally(), time.time()
+    binary, total, begun = Binary(options.binary, options.engine, order=options.order), Tally(), time.time()
     for name, case in kept_cases():
         wrong = run_kept(binary, case)
         if is_open(binary, case) and wrong != "skip":

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "cli/print.h"
 #include "cmd/input/library.h"
+#include "cmd/input/measures.h"
 #include "cmd/options/settings.h"
 #include "cmd/options/status.h"
 
@@ -44,11 +45,11 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct cmd_settings settings;
-	int result = cmd_settings_init(&settings, arguments);
+	struct program_measures *measures = NULL;
+	int result = cmd_settings_init(&settings, arguments) ? diag_no_memory(diag)
+							     : cmd_measures_read(arguments, diag, &measures);
 
-	if (result) {
-		diag_no_memory(diag);
-	} else {
+	if (!result) {
 		const struct session_rules_files wanted = {
 			.files = files,
 			.count = count,
@@ -56,11 +57,15 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 			.setting_count = settings.count,
 			.exceptions = arguments->options[OPTION_EXCEPT].texts,
 			.exception_count = arguments->options[OPTION_EXCEPT].count,
+			.measures = measures,
+			.as_written = cmd_order_is_written(arguments),
 			.wants_events = cli_has(arguments, OPTION_BETWEEN),
 		};
 
 		result = session_rules_read_files(&wanted, diag, rules);
 	}
+	if (result)
+		program_measures_free(measures);
 	cmd_settings_fini(&settings);
 	return report(diag, result);
 }

@@ -245,6 +245,12 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_PAIR] = { "pair", 0, CLI_TEXT, "BEGIN,END", NULL,
 			  "the report rates: what begins with an event BEGIN and ends with the next END of the thread "
 			  "(default: sys_enter,sys_exit)" },
+	[OPTION_ORDER_BY] = { "order-by", 0, CLI_TEXT, "FILE", NULL,
+			      "ask conditions in the order that costs least, going by FILE, what 'asterism replay "
+			      "--why "
+			      "-f json' wrote; 'written': in that of the rule text. Without it the cheapest comes "
+			      "first",
+			      .complete = CLI_COMPLETE_FILE },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_PID] = { "pid", 'p', CLI_NUMBER, "PID", NULL,

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "ebpf/lower/pattern.h"
+#include "program/eval.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ const char *ebpf_pattern_text(const struct program *program, const struct progra
 
 static bool takes_automaton(const struct program *program, const struct program_node *node)
 {
-	return node->op == PROGRAM_OP_LIKE && !ebpf_pattern_is_prefix(ebpf_pattern_text(program, node));
+	return node->op == PROGRAM_OP_LIKE && !program_pattern_is_prefix(ebpf_pattern_text(program, node));
 }
 
 /* Floats may be carried, not computed with: BPF has no instructions for them. */

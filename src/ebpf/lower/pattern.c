@@ -3,15 +3,6 @@
 
 #include "ebpf/lower/pattern.h"
 
-#include <string.h>
-
-bool ebpf_pattern_is_prefix(const char *text)
-{
-	const char *star = strchr(text, '*');
-
-	return !star || strspn(star, "*") == strlen(star);
-}
-
 bool ebpf_pattern_fits(const char *text)
 {
 	uint32_t bytes = 0;

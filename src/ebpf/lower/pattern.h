@@ -20,8 +20,6 @@ struct ebpf_pattern {
 	uint64_t start, end;
 };
 
-/* Whether the pattern has no star but at its end, so that it takes a comparison of whole words. */
-bool ebpf_pattern_is_prefix(const char *text);
 /* Whether it is no longer than an automaton can be. */
 bool ebpf_pattern_fits(const char *text);
 /* text: one that fits. */

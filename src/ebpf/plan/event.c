@@ -9,6 +9,7 @@
  */
 
 #include "ebpf/plan/plan-priv.h"
+#include "program/order/order.h"
 
 static bool opens_runs(const struct program_transition *opening, uint32_t count)
 {
@@ -36,18 +37,9 @@ static void follow(const struct plan_draft *draft, const struct plan_rule *rule,
 	}
 }
 
-/*
- * Whether node demands that a number of the event is a constant; the first such demand of a conjunction counts.
- * Recursion is bounded by PROGRAM_DEPTH_MAX.
- */
-static bool guard_of(const struct program *program, uint32_t index, struct plan_guard *guard)
+/* Whether node demands that a number of the event is a constant. */
+static bool is_guard(const struct program *program, const struct program_node *node, struct plan_guard *guard)
 {
-	if (index == PROGRAM_NONE)
-		return false;
-	const struct program_node *node = &program->nodes[index];
-
-	if (node->op == PROGRAM_OP_LAND)
-		return guard_of(program, node->a, guard) || guard_of(program, node->b, guard);
 	if (node->op != PROGRAM_OP_EQ)
 		return false;
 	const struct program_node *a = &program->nodes[node->a], *b = &program->nodes[node->b];
@@ -65,6 +57,22 @@ static bool guard_of(const struct program *program, uint32_t index, struct plan_
 		return false;
 	*guard = (struct plan_guard){ true, a->a, (int32_t)b->imm };
 	return true;
+}
+
+/*
+ * The first such demand of a conjunction counts, unless a division by zero may be counted before it is asked. Recursion
+ * is bounded by PROGRAM_DEPTH_MAX.
+ */
+static bool guard_of(const struct program *program, uint32_t index, struct plan_guard *guard)
+{
+	if (index == PROGRAM_NONE)
+		return false;
+	const struct program_node *node = &program->nodes[index];
+
+	if (node->op != PROGRAM_OP_LAND)
+		return is_guard(program, node, guard);
+	return guard_of(program, node->a, guard) ||
+	       (!program_may_fail(program, node->a) && guard_of(program, node->b, guard));
 }
 
 /* The one guard of all openings, if there is nothing else for the event to do. */

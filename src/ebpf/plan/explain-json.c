@@ -149,7 +149,8 @@ static void put_events(struct text_buffer *out, const struct plan *plan, uint32_
 	text_append(out, "]");
 }
 
-void plan_explain_json(const struct plan *plan, uint32_t index, struct text_buffer *out)
+void plan_explain_json(const struct plan *plan, uint32_t index, const struct program_measures *measures,
+		       struct text_buffer *out)
 {
 	const struct plan_rule *rule = &plan->rules[index];
 
@@ -172,5 +173,6 @@ void plan_explain_json(const struct plan *plan, uint32_t index, struct text_buff
 			put_sums(out, &rule->sums);
 		put_events(out, plan, index);
 	}
+	program_order_json(plan->program, index, measures, out);
 	text_append(out, "}\n");
 }

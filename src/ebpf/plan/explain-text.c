@@ -138,16 +138,11 @@ static void print_lock(struct text_buffer *out, const struct plan_rule *rule)
 		text_append(out, "  lock       that of the bucket\n");
 }
 
-void plan_explain_text(const struct plan *plan, uint32_t index, struct text_buffer *out)
+/* Of a rule that runs in the kernel. */
+static void print_rule(const struct plan *plan, uint32_t index, struct text_buffer *out)
 {
 	const struct plan_rule *rule = &plan->rules[index];
 
-	text_printf(out, "%s %s (%s)\n", program_sort(rule->rule), program_text(plan->program, rule->rule->name),
-		    program_text(plan->program, rule->rule->place));
-	if (!rule->here) {
-		text_append(out, "  no code for the kernel: it does not run there\n");
-		return;
-	}
 	if (rule->has_runs) {
 		text_printf(out, "  runs       %llu in 2^%u buckets, each keeps %u bytes\n",
 			    (unsigned long long)rule->rule->pool, rule->bucket_bits, rule->area_bytes);
@@ -174,4 +169,18 @@ void plan_explain_text(const struct plan *plan, uint32_t index, struct text_buff
 	}
 	if (rule->timed)
 		print_event(out, plan, &rule->timer);
+}
+
+void plan_explain_text(const struct plan *plan, uint32_t index, const struct program_measures *measures,
+		       struct text_buffer *out)
+{
+	const struct plan_rule *rule = &plan->rules[index];
+
+	text_printf(out, "%s %s (%s)\n", program_sort(rule->rule), program_text(plan->program, rule->rule->name),
+		    program_text(plan->program, rule->rule->place));
+	if (rule->here)
+		print_rule(plan, index, out);
+	else
+		text_append(out, "  no code for the kernel: it does not run there\n");
+	program_order_text(plan->program, index, measures, out);
 }

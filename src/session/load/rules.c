@@ -28,6 +28,8 @@ struct session_rules {
 	size_t setting_count;
 	struct lang_input *exceptions;
 	size_t exception_count;
+	struct program_measures *measures; /* borrowed, until all went well */
+	bool as_written;
 	bool wants_events;
 	struct session_parameter *parameters;
 	uint32_t parameter_count;
@@ -65,6 +67,7 @@ void session_rules_free(struct session_rules *rules)
 		alloc_free((void *)rules->parameters[i].usual);
 	}
 	alloc_free(rules->parameters);
+	program_measures_free(rules->measures);
 	free_inputs(rules->inputs, rules->input_count);
 	free_inputs(rules->exceptions, rules->exception_count);
 	event_catalog_free(rules->catalog);
@@ -320,6 +323,45 @@ static int refuse_change(const struct session_rules *rules, struct asterism_diag
 	return -EINVAL;
 }
 
+static void warn_unmeasured(const struct session_rules *rules, struct asterism_diag *diag)
+{
+	const struct program *program = rules->program;
+
+	for (uint32_t i = 0; i < program->rule_count && rules->measures; i++)
+		if (!program_order_knows(program, &program->rules[i], rules->measures))
+			diag_add(diag, ASTERISM_WARNING, NULL, NULL,
+				 "nothing was measured of %s '%s': the cheapest of its conditions come first",
+				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
+}
+
+/* Conditions are asked in the order that costs least. An image has one already, which other measures may change. */
+static int order_conditions(struct session_rules *rules, struct asterism_diag *diag)
+{
+	struct program *ordered;
+	void *image = NULL;
+	size_t length;
+	int result = 0;
+
+	if (rules->as_written || (rules->from_image && !rules->measures))
+		return 0;
+	if (program_order(rules->program, rules->measures, &image, &length))
+		return diag_no_memory(diag);
+	if (image)
+		result = program_load(image, length, rules->inputs[0].file, diag, &ordered);
+	if (result) {
+		alloc_free(image);
+	} else if (image) {
+		program_free(rules->program);
+		alloc_free(rules->image);
+		rules->program = ordered;
+		rules->image = image;
+		rules->image_length = length;
+	}
+	if (!result)
+		warn_unmeasured(rules, diag);
+	return result;
+}
+
 static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct lang_input *first = &rules->inputs[0];
@@ -354,14 +396,18 @@ static int make(struct session_rules *rules, const struct event_catalog_access *
 		event_catalog_restrict(rules->catalog, access);
 	if (!result)
 		result = make_program(rules, diag);
+	if (!result)
+		result = order_conditions(rules, diag);
 	if (!result && meaning_users_new(&rules->users))
 		result = diag_no_memory(diag);
 	if (!result)
 		rules->program->users = rules->users;
-	if (result)
-		session_rules_free(rules);
-	else
+	if (!result) {
 		*made = rules;
+		return 0;
+	}
+	rules->measures = NULL;
+	session_rules_free(rules);
 	return result;
 }
 
@@ -391,12 +437,15 @@ int session_rules_read_files(const struct session_rules_files *files, struct ast
 		return diag_no_memory(diag);
 	rules->settings = files->settings;
 	rules->setting_count = files->setting_count;
+	rules->measures = files->measures;
+	rules->as_written = files->as_written;
 	rules->wants_events = files->wants_events;
 	result = read_inputs(rules, files, diag);
 	if (!result)
 		result = read_exceptions(rules, files, diag);
 	if (!result)
 		return make(rules, NULL, diag, read_rules);
+	rules->measures = NULL;
 	session_rules_free(rules);
 	return result;
 }
@@ -419,6 +468,11 @@ int session_rules_take(const struct session_rules_source *source, struct asteris
 const struct program *session_rules_program(const struct session_rules *rules)
 {
 	return rules->program;
+}
+
+const struct program_measures *session_rules_measures(const struct session_rules *rules)
+{
+	return rules->measures;
 }
 
 const char *session_rules_host_name(const struct session_rules *rules)

@@ -12,6 +12,7 @@
 #include "event/catalog.h"
 #include "lang/parse.h"
 #include "program/load.h"
+#include "program/order/order.h"
 
 #include <stdbool.h>
 
@@ -45,6 +46,10 @@ struct session_rules_files {
 	size_t setting_count;
 	const char *const *exceptions; /* files of lines `RULE: condition, ...`; an image takes none (-EINVAL) */
 	size_t exception_count;
+	/* By what the order of conditions is chosen, taken from the caller on success; NULL: by what they cost, and an
+	 * image's stays as it is. */
+	struct program_measures *measures;
+	bool as_written;   /* the order stays that of the rule text */
 	bool wants_events; /* matches have their events, but those of an image that does not say so */
 };
 
@@ -69,6 +74,9 @@ void session_rules_free(struct session_rules *rules);
 /* All borrowed from rules. The catalog may still gain types. */
 const struct program *session_rules_program(const struct session_rules *rules);
 const void *session_rules_image(const struct session_rules *rules, size_t *length);
+
+/* By what the order of conditions was chosen; NULL: by what they cost. */
+const struct program_measures *session_rules_measures(const struct session_rules *rules);
 
 /* A user or a group other than root that a rule calls by the name that it has on this host; NULL: there is none. */
 const char *session_rules_host_name(const struct session_rules *rules);

@@ -558,10 +558,10 @@ static void floats_and_long_patterns_are_refused(void **state)
 	assert_false(info[less].in_kernel);
 	assert_false(info[not ].in_kernel);
 	alloc_free(info);
-	assert_true(ebpf_pattern_is_prefix("abc"));
-	assert_true(ebpf_pattern_is_prefix("abc**"));
-	assert_false(ebpf_pattern_is_prefix("a*c"));
-	assert_false(ebpf_pattern_is_prefix("*c"));
+	assert_true(program_pattern_is_prefix("abc"));
+	assert_true(program_pattern_is_prefix("abc**"));
+	assert_false(program_pattern_is_prefix("a*c"));
+	assert_false(program_pattern_is_prefix("*c"));
 	assert_true(ebpf_pattern_fits("*12345678901234567890123456789012345678901234567890123456789012*"));
 	assert_false(ebpf_pattern_fits("*123456789012345678901234567890123456789012345678901234567890123"));
 	free(bench);

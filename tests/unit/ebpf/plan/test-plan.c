@@ -195,6 +195,21 @@ static void fields_are_asked_for_when_they_are_needed(void **state)
 	fini(&planned);
 }
 
+/* A tree over the number would keep the division from being made, and counted. */
+static void no_number_keeps_a_division_from_being_counted(void **state)
+{
+	struct planned planned;
+	(void)state;
+
+	plan_of(&planned, "RULE r0 PATTERN { A: a } WHERE { 9 / a.y > 1, a.x == 9 }\n"
+			  "RULE r1 PATTERN { A: a } WHERE { a.x == 9, 9 / a.y > 1 }\n"
+			  "RULE r2 PATTERN { A: a } WHERE { a.y / 9 > 1, a.x == 9 }");
+	assert_false(event_of(&planned, 0, "A")->guard.is_there);
+	assert_true(event_of(&planned, 1, "A")->guard.is_there);
+	assert_true(event_of(&planned, 2, "A")->guard.is_there);
+	fini(&planned);
+}
+
 static void one_number_distinguishes_rules(void **state)
 {
 	const struct plan_part all = { .first = 0, .end = 6 };
@@ -373,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_walk_names_its_states),
 		cmocka_unit_test(a_machine_has_stripes_and_a_timer),
 		cmocka_unit_test(fields_are_asked_for_when_they_are_needed),
+		cmocka_unit_test(no_number_keeps_a_division_from_being_counted),
 		cmocka_unit_test(one_number_distinguishes_rules),
 		cmocka_unit_test(what_is_raised_is_followed),
 		cmocka_unit_test(acts_are_those_that_are_allowed),
