@@ -13,6 +13,8 @@ function make(what, ...parts) {
 	return made;
 }
 
+const button = (act, ...parts) => Object.assign(make('button', ...parts), { type: 'button', onclick: act });
+
 const BIDI = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 // What directs text, or is not seen, is written as what it is.
 const plain = text => text.replace(BIDI, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
@@ -36,7 +38,7 @@ function when(ns) {
 }
 
 // The same without thin spaces, for addresses.
-const seconds = ns => (ns < 0 ? '-' : '') + Math.floor(Math.abs(ns) / 1e9) + '.' + String(Math.floor(Math.abs(ns) % 1e9)).padStart(9, '0');
+const seconds = ns => when(ns).replaceAll('\u2009', '');
 
 // The date, where the trace knows it.
 function clock(ns) {

@@ -115,15 +115,7 @@ const askTile = tile => ask(tile, readTile);
 
 // The bins of a lane, or null until they are decoded.
 function lane(number) {
-	let low = 0, high = groups.length;
-	while (high - low > 1) {
-		const middle = (low + high) >> 1;
-		if (groups[middle].first <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	const group = groups[low];
+	const group = groups.findLast(({ first }) => first <= number);
 	if (!group)
 		return null;
 	if (!group.data)

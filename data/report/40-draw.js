@@ -4,17 +4,15 @@
 
 const ROW = 22, BAR = 16, AXIS = 30, GUTTER = 210;
 const TILES_OF_CLASS = 24; // of one class, at most, in one frame
-const LABELS = 400;
+const LABELS = 400, FONT = 'system-ui, "DejaVu Sans", sans-serif';
 
 const view = { from: 0, to: 1, scroll: 0, width: 0, height: 0, ratio: 1 };
 let chosen = null, wake = null, matchAt = -1, image, pixels, colours, labels, exact, binsToo;
 
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 const PALETTE = {
-	light: { paper: '#ffffff', band: '#f6f8fa', ink: '#1b1f24', faint: '#59636e', line: '#d8dee4', accent: '#0757ba', mark: '#b3261e',
-		states: ['#c9ced6', '#2f9e75', '#eda415', '#d3dfee', '#b5bcc7', '#ffffff'], process: [52, 56] },
-	dark: { paper: '#101418', band: '#161b21', ink: '#e3e7ec', faint: '#9aa4b0', line: '#2c343d', accent: '#79b8ff', mark: '#ff8a80',
-		states: ['#3b424b', '#3cb98a', '#eba92a', '#2a3a4d', '#4b535e', '#101418'], process: [48, 52] },
+	light: { states: ['#c9ced6', '#2f9e75', '#eda415', '#d3dfee', '#b5bcc7', '#ffffff'], process: [52, 56] },
+	dark: { states: ['#3b424b', '#3cb98a', '#eba92a', '#2a3a4d', '#4b535e', '#101418'], process: [48, 52] },
 };
 
 // A colour as the image has it: bytes are in the order of the memory, red first.
@@ -34,8 +32,13 @@ function ofHue(hue, saturation, lightness) {
 const ramp = (from, to) => Uint32Array.from({ length: 17 }, (_, i) => packed(mixed(from, to, i / 16)));
 
 function chooseColours() {
-	const palette = PALETTE[DARK.matches && !matchMedia('print').matches ? 'dark' : 'light'], paper = bytesOfColour(palette.paper);
-	colours = { ...palette, packedPaper: packed(paper), packedBand: packed(bytesOfColour(palette.band)) };
+	const palette = PALETTE[DARK.matches && !matchMedia('print').matches ? 'dark' : 'light'], style = getComputedStyle(document.documentElement);
+	colours = { ...palette };
+	for (const name of ['paper', 'panel', 'ink', 'faint', 'line', 'accent', 'mark'])
+		colours[name] = style.getPropertyValue('--' + name).trim();
+	const paper = bytesOfColour(colours.paper);
+	colours.packedPaper = packed(paper);
+	colours.packedBand = packed(bytesOfColour(colours.panel));
 	colours.packed = palette.states.map(text => packed(bytesOfColour(text)));
 	const blocked = bytesOfColour(palette.states[BLOCKED]);
 	colours.running = ramp(blocked, bytesOfColour(palette.states[RUNNING]));
@@ -43,7 +46,7 @@ function chooseColours() {
 	const ranked = [...processes.values()].sort((a, b) => b.running - a.running);
 	ranked.forEach((process, rank) => {
 		const [saturation, lightness] = palette.process;
-		process.colour = process.kernel ? mixed(paper, bytesOfColour(palette.faint), .6) : ofHue((210 + rank * 137.508) % 360, saturation, lightness);
+		process.colour = process.kernel ? mixed(paper, bytesOfColour(colours.faint), .6) : ofHue((210 + rank * 137.508) % 360, saturation, lightness);
 		process.ramp = ramp(paper, process.colour);
 		process.packed = packed(process.colour);
 	});
@@ -203,7 +206,7 @@ function sliceText(data, i, kind) {
 }
 
 function drawLabels(context) {
-	context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+	context.font = '11px ' + FONT;
 	context.textBaseline = 'middle';
 	const taken = new Map();
 	for (const { x0, x1, data, i, kind, row, state } of labels.sort((a, b) => a.x0 - b.x0)) {
@@ -259,7 +262,7 @@ function drawGutter(context, first, last) {
 			continue;
 		let x = 10;
 		context.fillStyle = colours.ink;
-		context.font = '12px system-ui, "DejaVu Sans", sans-serif';
+		context.font = '12px ' + FONT;
 		if (row.kind === 'process') {
 			context.fillText(row.process.open ? '▾' : '▸', 8 + 10 * Math.min(row.depth, 9), y);
 			context.font = '600 ' + context.font;
@@ -336,21 +339,8 @@ function drawChosen(context) {
 	}
 	if (wake) {
 		const from = rowOfThread[wake.waker], to = rowOfThread[wake.thread], x = xOf(wake.at);
-		if (from >= 0 && to >= 0 && x > GUTTER) {
-			const y0 = yOf(from) + ROW / 2, y1 = yOf(to) + ROW / 2, side = Math.sign(y1 - y0) * 6;
-			context.beginPath();
-			context.moveTo(x, y0);
-			context.lineTo(x, y1 - side);
-			context.stroke();
-			context.beginPath();
-			context.moveTo(x, y1);
-			context.lineTo(x - 4, y1 - side * 1.4);
-			context.lineTo(x + 4, y1 - side * 1.4);
-			context.fill();
-			context.beginPath();
-			context.arc(x, y0, 3, 0, 7);
-			context.fill();
-		}
+		if (from >= 0 && to >= 0 && x > GUTTER)
+			drawArrow(context, x, from, to);
 	}
 	context.lineWidth = 1;
 }
@@ -403,6 +393,7 @@ function draw() {
 	drawLosses(context);
 	drawMatches(context);
 	drawSpan(context);
+	drawWakes(context, near, first, last);
 	drawChosen(context);
 	drawGutter(context, first, last);
 	drawStrip();
@@ -431,7 +422,7 @@ function drawStrip() {
 	for (const [at] of meta.matches)
 		context.fillRect(GUTTER + at * perNs, 0, 1, 7);
 	context.fillStyle = colours.faint;
-	context.font = '12px system-ui, "DejaVu Sans", sans-serif';
+	context.font = '12px ' + FONT;
 	context.fillText('all CPUs', 10, height / 2 + 4);
 	context.fillText(length(meta.length), 10 + 74, height / 2 + 4);
 	const x0 = GUTTER + view.from * perNs, x1 = GUTTER + view.to * perNs;

@@ -40,12 +40,8 @@ function showChosen() {
 		list.push(['Date', date]);
 	box.append(make('h2', threadLabel(thread)), definitions(list));
 	const buttons = make('p');
-	for (const [text, act] of [['◂ Before', () => neighbour(-1)], ['After ▸', () => neighbour(1)], ['Follow the waker', follow], ['Zoom to it', zoomToChosen]]) {
-		const button = make('button', text);
-		button.type = 'button';
-		button.onclick = act;
-		buttons.append(button, ' ');
-	}
+	for (const [text, act] of [['◂ Before', () => neighbour(-1)], ['After ▸', () => neighbour(1)], ['Follow the waker', follow], ['Zoom to it', zoomToChosen]])
+		buttons.append(button(act, text), ' ');
 	box.append(buttons);
 	const [running, ready, blocked, runs] = threads.sums.slice(4 * thread, 4 * thread + 4), all = running + ready + blocked;
 	box.append(make('h2', 'Its thread'), definitions([
@@ -63,19 +59,15 @@ function showChosen() {
 // Backwards from a slice: what the thread did before, and where it waited, what the one did that woke it.
 async function showPath(slice, list) {
 	for (let hops = 0; hops < 24 && slice && list.isConnected; hops++) {
-		const mark = make('i'), go = make('button', `${threadLabel(slice.thread)} ${STATES[slice.state]}`), here = slice;
+		const mark = make('i'), here = slice, go = button(() => choose(here, true), `${threadLabel(slice.thread)} ${STATES[slice.state]}`);
 		mark.style.background = colours.states[slice.state];
-		go.type = 'button';
-		go.onclick = () => choose(here, true);
 		const reason = slice.reason ? plain(meta.reasons[slice.reason] || '') : '';
 		if (reason)
 			go.append(' · ' + cut(reason, 80));
 		list.append(make('li', mark, go, make('span.faint', length(slice.end - slice.begin))));
 		const hop = await cameFrom(slice);
-		if (hop?.interrupt)
-			list.append(make('li', make('i'), make('span.faint', 'woken by an interrupt'), ''));
-		if (hop?.timer)
-			list.append(make('li', make('i'), make('span.faint', 'woken by its timer'), ''));
+		if (hop?.interrupt || hop?.timer)
+			list.append(make('li', make('i'), make('span.faint', hop.timer ? 'woken by its timer' : 'woken by an interrupt'), ''));
 		slice = hop?.slice;
 	}
 }
@@ -97,27 +89,29 @@ async function cameFrom(slice) {
 	return before && { slice: before, timer: after?.waker === TIMER && slice.state === READY };
 }
 
-function showTip(event, slice) {
+function showTip(event, slice, list = slice && facts(slice)) {
 	const tip = $('tip');
+	tipOf = slice;
 	tip.hidden = !slice;
 	if (!slice)
 		return;
-	tip.replaceChildren(make('b', threadLabel(slice.thread)));
-	for (const [name, value] of facts(slice))
-		tip.append(make('div', name + ' ' + value));
+	tip.replaceChildren(make('b', threadLabel(slice.thread)), ...list.map(pair => make('div', pair.join(' '))));
 	tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
 	tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8) + 'px';
+	// Who ended a wait is known to what comes behind it.
+	if (slice.state === BLOCKED)
+		sliceAt(slice.thread, slice.end, false).then(next => tipOf === slice && next && wakerText(next) && tip.append(make('div', 'Woken by ' + wakerText(next))));
 }
+
+let tipOf = null;
+const showWake = (event, slice) => showTip(event, slice, [['Woken by', wakerText(slice)], ['At', when(slice.begin) + ' s'], ['Then ready for', length(slice.end - slice.begin)]]);
 
 function listMatches() {
 	$('hits').hidden = !meta.matches.length;
 	$('hits-count').textContent = number(meta.matches.length);
 	const list = $('hits-list');
 	meta.matches.slice(0, LISTED).forEach(([at, thread, rule, text], i) => {
-		const button = make('button', make('span.rule', cut(plain(rule), 60)), ' ', make('span.when', when(at)), thread >= 0 ? ' ' + threadLabel(thread) : '', text ? ' ' + cut(plain(text), 200) : '');
-		button.type = 'button';
-		button.onclick = () => goToMatch(i);
-		list.append(make('li', button));
+		list.append(make('li', button(() => goToMatch(i), make('span.rule', cut(plain(rule), 60)), ' ', make('span.when', when(at)), thread >= 0 ? ' ' + threadLabel(thread) : '', text ? ' ' + cut(plain(text), 200) : '')));
 	});
 	if (meta.matches.length > LISTED)
 		list.append(make('li', `and ${number(meta.matches.length - LISTED)} more: n and p go on`));
@@ -128,10 +122,8 @@ function listMatches() {
 function listLosses() {
 	$('losses').hidden = !meta.losses.length;
 	for (const [begin, end, events] of meta.losses.slice(0, LISTED)) {
-		const button = make('button', `${events ? number(events) : 'unknown'} events`, ' ', make('span.when', `${when(begin)} – ${when(end)}`));
-		button.type = 'button';
-		button.onclick = () => show(begin - (end - begin || 1e6), end + (end - begin || 1e6));
-		$('losses-list').append(make('li', button));
+		const room = end - begin || 1e6;
+		$('losses-list').append(make('li', button(() => show(begin - room, end + room), `${events ? number(events) : 'unknown'} events `, make('span.when', `${when(begin)} – ${when(end)}`))));
 	}
 	if (meta.losses.length > LISTED)
 		$('losses-list').append(make('li', `and ${number(meta.losses.length - LISTED)} more`));
@@ -160,16 +152,11 @@ function search(text) {
 
 function showFound() {
 	const list = $('found'), found = search($('query').value);
-	list.replaceChildren(...found.map(({ text, go }) => {
-		const button = make('button', cut(text, 120));
-		button.type = 'button';
-		button.onclick = () => {
-			list.hidden = true;
-			go();
-			$('scroll').focus();
-		};
-		return make('li', button);
-	}));
+	list.replaceChildren(...found.map(({ text, go }) => make('li', button(() => {
+		list.hidden = true;
+		go();
+		$('scroll').focus();
+	}, cut(text, 120)))));
 	if (!found.length)
 		list.append(make('li', 'Nothing of that name'));
 	list.hidden = !$('query').value;
@@ -179,7 +166,7 @@ function showFound() {
 function table(heads, lines) {
 	const body = make('tbody'), isNumber = value => typeof value === 'string' && /^[\d.,]+($|\u202f)/.test(value);
 	for (const line of lines)
-		body.append(make('tr', ...line.map(value => make(isNumber(value) ? 'td.n' : 'td', value))));
+		body.append(make('tr', ...line.map(value => value.nodeName ? value : make(isNumber(value) ? 'td.n' : 'td', value))));
 	return make('table', make('thead', make('tr', ...heads.map(head => make('th', head)))), body);
 }
 

@@ -52,16 +52,16 @@ async function showSums() {
 	const lines = found.sums.slice(0, SUMS_LISTED).map(({ state, reason, ns, count }) => {
 		const sum = make('td.n', length(ns)), why = plain(meta.reasons[reason] || '');
 		sum.title = ns + ' ns';
-		return make('tr', make('td', STATES[state] + (why ? ' · ' + cut(why, 80) : '')), sum, make('td.n', percent(ns, all)), make('td.n', number(count)));
+		return [STATES[state] + (why ? ' · ' + cut(why, 80) : ''), sum, percent(ns, all), number(count)];
 	});
 	box.replaceChildren(make('h2', 'Span of ' + length(mine.to - mine.from)), definitions([
 		['Of', thread >= 0 ? threadLabel(thread) : 'all threads'], ['From', when(mine.from) + ' s'], ['To', when(mine.to) + ' s']]),
-	make('table', make('thead', make('tr', ...['State', 'Sum', 'Share', 'Slices'].map(head => make('th', head)))), make('tbody', ...lines)));
+	table(['State', 'Sum', 'Share', 'Slices'], lines));
 	if (found.sums.length > SUMS_LISTED)
 		box.append(make('p', `and ${number(found.sums.length - SUMS_LISTED)} more`));
 	if (found.missing)
 		box.append(make('p.warning', `Up to ${number(found.missing)} slices are missing in these sums: they are only in sums of the page (--size)`));
-	$('said').textContent = `Sums of ${length(mine.to - mine.from)}: ${lines.slice(0, 5).map(line => line.cells[0].textContent + ' ' + line.cells[1].textContent).join(', ')}`;
+	$('said').textContent = `Sums of ${length(mine.to - mine.from)}: ${lines.slice(0, 5).map(([name, sum]) => name + ' ' + sum.textContent).join(', ')}`;
 }
 
 function drawSpan(context) {

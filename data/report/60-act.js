@@ -30,9 +30,11 @@ function move(from, to) {
 	addressTimer = setTimeout(writeAddress, 250);
 }
 
+const seen = () => ({ from: view.from, to: view.to, scroll: $('scroll').scrollTop, chosen });
+
 // A jump, which back undoes.
 function show(from, to) {
-	past.push({ from: view.from, to: view.to, scroll: $('scroll').scrollTop, chosen });
+	past.push(seen());
 	if (past.length > 100)
 		past.shift();
 	move(from, to);
@@ -106,22 +108,14 @@ function zoomToChosen() {
 // The next slice of the same thread, or the one before.
 async function neighbour(step) {
 	if (!chosen)
-		return chooseFirst();
+		return nextThread(1);
 	const next = step > 0 ? await sliceAt(chosen.thread, chosen.end, false) : await sliceAt(chosen.thread, chosen.begin, true);
 	if (next)
 		choose(next, true);
 }
 
-// A slice of the thread that is in sight.
-async function chooseFirst() {
-	const first = rows.find(row => row.kind === 'thread');
-	if (first)
-		goToThread(first.thread);
-}
-
 async function goToThread(thread) {
-	reveal(thread);
-	scrollTo(rowOfThread[thread]);
+	scrollTo(reveal(thread));
 	const at = (view.from + view.to) / 2, found = await sliceAt(thread, at, false) || await firstOf(thread);
 	if (found)
 		choose(found, true);
@@ -145,19 +139,15 @@ async function follow() {
 	let slice = chosen;
 	for (let steps = 0; slice && steps < 4; steps++) {
 		const hop = await cameFrom(slice);
-		if (!hop || hop.interrupt) {
-			$('said').textContent = hop ? 'Woken by an interrupt' : 'Nobody knows who woke it';
-			return;
-		}
-		if (hop.timer) {
-			$('said').textContent = 'Woken by its timer';
+		if (!hop || hop.interrupt || hop.timer) {
+			$('said').textContent = !hop ? 'Nobody knows who woke it' : hop.timer ? 'Woken by its timer' : 'Woken by an interrupt';
 			return;
 		}
 		slice = hop.slice;
 		if (hop.waker >= 0) {
-			const seen = { from: view.from, to: view.to, scroll: $('scroll').scrollTop, chosen };
+			const before = seen();
 			choose(slice, true);
-			past.push(seen);
+			past.push(before);
 			return;
 		}
 	}
@@ -170,8 +160,7 @@ function goToMatch(i) {
 	matchAt = (i + count) % count;
 	const [at, thread] = meta.matches[matchAt], size = Math.min(view.to - view.from, 10e6);
 	if (thread >= 0) {
-		reveal(thread);
-		scrollTo(rowOfThread[thread]);
+		scrollTo(reveal(thread));
 		sliceAt(thread, at, true).then(slice => slice && choose(slice));
 	}
 	show(at - size / 2, at + size / 2);
@@ -190,13 +179,16 @@ function nextMatch(step) {
 	goToMatch(step > 0 ? Math.max(0, i) : i - 1);
 }
 
+// Where the mouse is: x, y in the lanes, and the row.
+function spot(event) {
+	const box = $('lanes').getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+	return { x, y, row: rows[Math.floor((y - AXIS + view.scroll) / ROW)], at: timeOf(Math.max(GUTTER, x)) };
+}
+
 // The slice under the mouse: the longest of those that share its pixel.
 function sliceUnder(event) {
-	const box = $('lanes').getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-	if (x < GUTTER || y < AXIS)
-		return null;
-	const row = rows[Math.floor((y - AXIS + view.scroll) / ROW)];
-	if (!row)
+	const { x, y, row } = spot(event);
+	if (x < GUTTER || y < AXIS || !row)
 		return null;
 	const from = timeOf(x - .5), to = timeOf(x + .5);
 	let best = null, longest = -1;
@@ -217,7 +209,7 @@ function sliceUnder(event) {
 }
 
 function click(event) {
-	const box = $('lanes').getBoundingClientRect(), x = event.clientX - box.left, row = rows[Math.floor((event.clientY - box.top - AXIS + view.scroll) / ROW)];
+	const { x, row } = spot(event);
 	if (x < GUTTER) {
 		if (row?.kind === 'process') {
 			row.process.open = !row.process.open;
@@ -238,20 +230,20 @@ function listenToMouse() {
 	let held = null;
 	canvas.onpointerdown = event => {
 		canvas.setPointerCapture(event.pointerId);
-		held = { x: event.clientX, y: event.clientY, from: view.from, to: view.to, top: box.scrollTop, moved: false, span: event.shiftKey && event.clientX - canvas.getBoundingClientRect().left > GUTTER };
+		held = { x: event.clientX, y: event.clientY, from: view.from, to: view.to, top: box.scrollTop, moved: false, at: spot(event).at, span: event.shiftKey && spot(event).x > GUTTER };
 	};
 	canvas.onpointermove = event => {
-		if (!held)
-			return showTip(event, sliceUnder(event));
+		if (!held) {
+			const arrow = arrowUnder(event);
+			return arrow ? showWake(event, arrow.slice) : showTip(event, sliceUnder(event));
+		}
 		const dx = event.clientX - held.x, dy = event.clientY - held.y;
 		held.moved ||= Math.abs(dx) + Math.abs(dy) > 3;
 		if (!held.moved)
 			return;
 		$('tip').hidden = true;
-		if (held.span) {
-			const at = [held.x, event.clientX].map(x => timeOf(Math.max(GUTTER, x - canvas.getBoundingClientRect().left))).sort((a, b) => a - b);
-			return chooseSpan(...at);
-		}
+		if (held.span)
+			return chooseSpan(...[held.at, spot(event).at].sort((a, b) => a - b));
 		box.scrollTop = held.top - dy;
 		move(held.from - dx / scale(), held.to - dx / scale());
 	};
@@ -268,7 +260,7 @@ function listenToMouse() {
 		const lines = event.deltaMode === 1 ? 16 : 1;
 		if (event.ctrlKey || event.metaKey || event.altKey) {
 			event.preventDefault();
-			zoom(1.0025 ** (event.deltaY * lines), timeOf(Math.max(GUTTER, event.clientX - canvas.getBoundingClientRect().left)));
+			zoom(1.0025 ** (event.deltaY * lines), spot(event).at);
 		} else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
 			event.preventDefault();
 			pan((event.deltaX || event.deltaY) * lines / view.width);
@@ -301,7 +293,7 @@ function listenToStrip() {
 
 const DEEDS = {
 	in: () => zoom(.5), out: () => zoom(2), all: () => show(0, meta.length), back, help: () => $('help').showModal(),
-	next: () => nextMatch(1), previous: () => nextMatch(-1),
+	next: () => nextMatch(1), previous: () => nextMatch(-1), wakes: toggleWakes,
 };
 
 function setOrder(wanted) {
@@ -320,7 +312,7 @@ const KEYS = [
 	[['ArrowRight'], 'next slice of the thread', () => neighbour(1)], [['ArrowLeft'], 'slice before', () => neighbour(-1)],
 	[['ArrowDown', 'j'], 'next thread', () => nextThread(1)], [['ArrowUp', 'k'], 'thread before', () => nextThread(-1)],
 	[['f'], 'follow the thread that woke it (as a second click does)', follow], [['z', 'Enter'], 'zoom to the chosen slice', zoomToChosen],
-	[['n'], 'next match', DEEDS.next], [['p'], 'match before', DEEDS.previous], [['Backspace', 'b'], 'back to where the last jump began', back],
+	[['u'], 'arrows of the wake-ups in sight, of the chosen thread or of all', toggleWakes], [['n'], 'next match', DEEDS.next], [['p'], 'match before', DEEDS.previous], [['Backspace', 'b'], 'back to where the last jump began', back],
 	[['o'], 'another order of lanes: tree, start, CPU time', () => setOrder(ORDERS[(ORDERS.indexOf(order) + 1) % 3])],
 	[['/'], 'find', () => $('query').focus()], [['m'], 'sums of what is in sight', () => (chooseSpan(view.from, view.to), showSums())],
 	[['Escape'], 'no span; choose nothing', () => span ? chooseSpan(0, 0) : choose(null)], [['?'], 'these keys', DEEDS.help],
