@@ -13,11 +13,20 @@ function make(what, ...parts) {
 	return made;
 }
 
+// A patch of colour, as legends have it.
+function swatch(colour) {
+	const made = make('i');
+	made.style.background = colour;
+	return made;
+}
+
+const say = text => $('said').textContent = text;
+const more = (count, listed) => count > listed ? `and ${number(count - listed)} more` : '';
 const button = (act, ...parts) => Object.assign(make('button', ...parts), { type: 'button', onclick: act });
 
 const BIDI = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 // What directs text, or is not seen, is written as what it is.
-const plain = text => text.replace(BIDI, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+const plain = (text, length = Infinity) => cut(text.replace(BIDI, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')), length);
 const cut = (text, length) => text.length > length ? text.slice(0, length - 1) + '…' : text;
 
 const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];

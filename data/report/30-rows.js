@@ -7,8 +7,7 @@ let order = 'tree', rowOfCpu = [], rowOfThread, rowOfProcess;
 const STATES = ['not known', 'running', 'ready', 'waiting', 'others', 'idle'];
 
 function threadName(i) {
-	const { threads } = meta, name = plain(threads.function[i] || threads.comm[i]) || '?';
-	return cut(name, 300);
+	return plain(meta.threads.function[i] || meta.threads.comm[i] || '?', 300);
 }
 
 const threadLabel = i => i < 0 ? 'not known' : threadName(i) + ' ' + meta.threads.tid[i];
@@ -16,7 +15,7 @@ const threadRunning = i => meta.threads.sums[4 * i];
 
 function processName(process) {
 	const leader = process.threads.find(i => meta.threads.tid[i] === process.pid) ?? process.threads[0];
-	return process.pid === 0 && process.kernel ? 'kernel' : cut(plain(meta.threads.comm[leader]) || '?', 300) + ' ' + process.pid;
+	return process.pid === 0 && process.kernel ? 'kernel' : plain(meta.threads.comm[leader] || '?', 300) + ' ' + process.pid;
 }
 
 // The key of a process: numbers are used again, but a page is short; kernel threads are one.
@@ -29,7 +28,7 @@ function findProcesses() {
 			continue;
 		const key = processKey(i);
 		if (!processes.has(key))
-			processes.set(key, { key, pid: meta.threads.kernel[i] ? 0 : meta.threads.pid[i], kernel: !!meta.threads.kernel[i], threads: [], running: 0, birth: Infinity, depth: 0, open: true, hue: 0 });
+			processes.set(key, { key, pid: meta.threads.kernel[i] ? 0 : meta.threads.pid[i], kernel: !!meta.threads.kernel[i], threads: [], running: 0, birth: Infinity, depth: 0, open: true });
 		const process = processes.get(key);
 		process.threads.push(i);
 		process.running += threadRunning(i);

@@ -11,22 +11,14 @@ let chosen = null, wake = null, matchAt = -1, image, pixels, colours, labels, ex
 
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 const PALETTE = {
-	light: { states: ['#c9ced6', '#2f9e75', '#eda415', '#d3dfee', '#b5bcc7', '#ffffff'], process: [52, 56] },
-	dark: { states: ['#3b424b', '#3cb98a', '#eba92a', '#2a3a4d', '#4b535e', '#101418'], process: [48, 52] },
+	light: { states: ['#c9ced6', '#2f9e75', '#eda415', '#d3dfee', '#b5bcc7', '#ffffff'], process: '52% 56%' },
+	dark: { states: ['#3b424b', '#3cb98a', '#eba92a', '#2a3a4d', '#4b535e', '#101418'], process: '48% 52%' },
 };
 
 // A colour as the image has it: bytes are in the order of the memory, red first.
 const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 const bytesOfColour = text => [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16));
 const mixed = (a, b, part) => a.map((v, i) => Math.round(v + (b[i] - v) * part));
-
-function ofHue(hue, saturation, lightness) {
-	const s = saturation / 100, l = lightness / 100, a = s * Math.min(l, 1 - l);
-	return [0, 8, 4].map(n => {
-		const k = (n + hue / 30) % 12;
-		return Math.round(255 * (l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-	});
-}
 
 // 17 steps between paper and a colour.
 const ramp = (from, to) => Uint32Array.from({ length: 17 }, (_, i) => packed(mixed(from, to, i / 16)));
@@ -44,16 +36,19 @@ function chooseColours() {
 	colours.running = ramp(blocked, bytesOfColour(palette.states[RUNNING]));
 	colours.ready = ramp(blocked, bytesOfColour(palette.states[READY]));
 	const ranked = [...processes.values()].sort((a, b) => b.running - a.running);
+	const context = $('lanes').getContext('2d', { alpha: false });
 	ranked.forEach((process, rank) => {
-		const [saturation, lightness] = palette.process;
-		process.colour = process.kernel ? mixed(paper, bytesOfColour(colours.faint), .6) : ofHue((210 + rank * 137.508) % 360, saturation, lightness);
+		context.fillStyle = `hsl(${(210 + rank * 137.508) % 360} ${palette.process})`;
+		process.colour = process.kernel ? mixed(paper, bytesOfColour(colours.faint), .6) : bytesOfColour(context.fillStyle);
 		process.ramp = ramp(paper, process.colour);
 		process.packed = packed(process.colour);
 	});
 	colours.thread = Uint32Array.from(meta.threads.tid, (_, i) => processes.get(processKey(i))?.packed ?? colours.packed[OTHERS]);
 }
 
-const scale = () => (view.width - GUTTER) / (view.to - view.from);
+const middle = () => (view.from + view.to) / 2;
+const sight = () => view.to - view.from;
+const scale = () => (view.width - GUTTER) / sight();
 const xOf = ns => GUTTER + (ns - view.from) * scale();
 const timeOf = x => view.from + (x - GUTTER) / scale();
 const yOf = row => AXIS + row * ROW - view.scroll;
@@ -232,7 +227,7 @@ function drawAxis(context) {
 	context.fillRect(0, 0, view.width, AXIS);
 	context.fillStyle = colours.faint;
 	context.strokeStyle = colours.line;
-	const wanted = (view.to - view.from) / Math.max(1, (view.width - GUTTER) / 130);
+	const wanted = sight() / Math.max(1, (view.width - GUTTER) / 130);
 	const ten = 10 ** Math.floor(Math.log10(Math.max(1, wanted))), size = ten * (STEPS.find(s => s * ten >= wanted) || 10);
 	context.beginPath();
 	for (let at = Math.ceil(view.from / size) * size; at <= view.to; at += size) {
@@ -245,7 +240,7 @@ function drawAxis(context) {
 	context.stroke();
 	context.globalAlpha = 1;
 	context.fillStyle = colours.ink;
-	context.fillText(length(view.to - view.from), 10, AXIS - 9);
+	context.fillText(length(sight()), 10, AXIS - 9);
 }
 
 function tick(at, size) {
@@ -285,17 +280,16 @@ function drawGutter(context, first, last) {
 	context.fillRect(GUTTER - 1, 0, 1, view.height);
 }
 
-function drawLosses(context) {
-	for (const [begin, end] of meta.losses) {
-		if (end < view.from || begin > view.to)
-			continue;
-		const x0 = Math.max(GUTTER, xOf(begin)), x1 = Math.max(x0 + 2, xOf(end));
-		context.fillStyle = colours.mark;
-		context.globalAlpha = .22;
-		context.fillRect(x0, AXIS, x1 - x0, view.height);
-		context.globalAlpha = 1;
-		context.fillRect(x0, AXIS - 4, x1 - x0, 3);
-	}
+// A time that is marked in all rows.
+function drawBand(context, from, to, colour) {
+	if (to < view.from || from > view.to)
+		return;
+	const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.max(x0 + 2, xOf(to));
+	context.fillStyle = colour;
+	context.globalAlpha = .2;
+	context.fillRect(x0, AXIS, x1 - x0, view.height);
+	context.globalAlpha = 1;
+	context.fillRect(x0, AXIS - 4, x1 - x0, 3);
 }
 
 function drawMatches(context) {
@@ -390,9 +384,11 @@ function draw() {
 	context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
 	drawLabels(context);
 	drawAxis(context);
-	drawLosses(context);
+	for (const [begin, end] of meta.losses)
+		drawBand(context, begin, end, colours.mark);
 	drawMatches(context);
-	drawSpan(context);
+	if (span)
+		drawBand(context, span.from, span.to, colours.accent);
 	drawWakes(context, near, first, last);
 	drawChosen(context);
 	drawGutter(context, first, last);

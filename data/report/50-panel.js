@@ -27,13 +27,14 @@ function definitions(list) {
 	return made;
 }
 
+let nothing = null; // what the panel says at first
+
 function showChosen() {
 	const box = $('chosen');
-	box.replaceChildren();
-	if (!chosen) {
-		box.append(make('h2', 'Nothing chosen'), make('p', 'Click a slice. f follows the thread that woke it; ? lists all keys.'));
+	nothing ??= [...box.childNodes];
+	box.replaceChildren(...chosen ? [] : nothing);
+	if (!chosen)
 		return;
-	}
 	const thread = chosen.thread, threads = meta.threads, list = facts(chosen);
 	const date = clock(chosen.begin);
 	if (date)
@@ -49,25 +50,25 @@ function showChosen() {
 		...(threads.function[thread] ? [['Name', plain(threads.comm[thread])]] : []),
 		['Running', `${length(running)} (${percent(running, all)}), ${number(runs)} times`],
 		['Ready', `${length(ready)} (${percent(ready, all)})`], ['Waiting', `${length(blocked)} (${percent(blocked, all)})`]]));
+	showStacks(chosen, box);
 	const path = make('ol');
 	path.id = 'path';
 	box.append(make('h2', 'How it came to that'), path);
 	showPath(chosen, path);
-	$('said').textContent = `${threadLabel(thread)}: ${list.map(pair => pair.join(' ')).join(', ')}`;
+	say(`${threadLabel(thread)}: ${list.map(pair => pair.join(' ')).join(', ')}`);
 }
 
 // Backwards from a slice: what the thread did before, and where it waited, what the one did that woke it.
 async function showPath(slice, list) {
 	for (let hops = 0; hops < 24 && slice && list.isConnected; hops++) {
-		const mark = make('i'), here = slice, go = button(() => choose(here, true), `${threadLabel(slice.thread)} ${STATES[slice.state]}`);
-		mark.style.background = colours.states[slice.state];
+		const here = slice, go = button(() => choose(here, true), `${threadLabel(slice.thread)} ${STATES[slice.state]}`);
 		const reason = slice.reason ? plain(meta.reasons[slice.reason] || '') : '';
 		if (reason)
 			go.append(' · ' + cut(reason, 80));
-		list.append(make('li', mark, go, make('span.faint', length(slice.end - slice.begin))));
+		list.append(make('li', swatch(colours.states[slice.state]), go, make('span.faint', length(slice.end - slice.begin))));
 		const hop = await cameFrom(slice);
-		if (hop?.interrupt || hop?.timer)
-			list.append(make('li', make('i'), make('span.faint', hop.timer ? 'woken by its timer' : 'woken by an interrupt'), ''));
+		if (hop?.by)
+			list.append(make('li', make('i'), make('span.faint', 'woken by ' + hop.by), ''));
 		slice = hop?.slice;
 	}
 }
@@ -83,10 +84,10 @@ async function cameFrom(slice) {
 		return found && { slice: found, at: after.begin, waker: after.waker, thread: slice.thread };
 	}
 	if (after?.waker === INTERRUPT)
-		return { interrupt: true };
+		return { by: wakerText(after) };
 	// A sleep that its timer has ended leads back to what the thread did itself.
 	const before = await sliceAt(slice.thread, slice.begin, true);
-	return before && { slice: before, timer: after?.waker === TIMER && slice.state === READY };
+	return before && { slice: before, by: after?.waker === TIMER && slice.state === READY && wakerText(after) };
 }
 
 function showTip(event, slice, list = slice && facts(slice)) {
@@ -111,10 +112,10 @@ function listMatches() {
 	$('hits-count').textContent = number(meta.matches.length);
 	const list = $('hits-list');
 	meta.matches.slice(0, LISTED).forEach(([at, thread, rule, text], i) => {
-		list.append(make('li', button(() => goToMatch(i), make('span.rule', cut(plain(rule), 60)), ' ', make('span.when', when(at)), thread >= 0 ? ' ' + threadLabel(thread) : '', text ? ' ' + cut(plain(text), 200) : '')));
+		list.append(make('li', button(() => goToMatch(i), make('span.rule', plain(rule, 60)), ' ', make('span.when', when(at)), thread >= 0 ? ' ' + threadLabel(thread) : '', text ? ' ' + plain(text, 200) : '')));
 	});
 	if (meta.matches.length > LISTED)
-		list.append(make('li', `and ${number(meta.matches.length - LISTED)} more: n and p go on`));
+		list.append(make('li', more(meta.matches.length, LISTED) + ': n and p go on'));
 	if (meta.matchesLeftOut)
 		list.append(make('li', `${number(meta.matchesLeftOut)} more are not on this page: --from and --to choose a part`));
 }
@@ -125,8 +126,7 @@ function listLosses() {
 		const room = end - begin || 1e6;
 		$('losses-list').append(make('li', button(() => show(begin - room, end + room), `${events ? number(events) : 'unknown'} events `, make('span.when', `${when(begin)} – ${when(end)}`))));
 	}
-	if (meta.losses.length > LISTED)
-		$('losses-list').append(make('li', `and ${number(meta.losses.length - LISTED)} more`));
+	$('losses-list').append(more(meta.losses.length, LISTED));
 }
 
 // Threads, rules and times that the words mean.
@@ -135,10 +135,10 @@ function search(text) {
 	if (!words)
 		return found;
 	if (/^\d+(\.\d+)?s?$/.test(words) && words.includes('.'))
-		found.push({ text: 'Time ' + when(parseFloat(words) * 1e9), go: () => showAround(parseFloat(words) * 1e9) });
+		found.push({ text: 'Time ' + when(parseFloat(words) * 1e9), go: () => showAround(parseFloat(words) * 1e9, 20e6) });
 	const { tid, pid, comm, function: functions } = meta.threads;
 	for (let i = 0; i < tid.length && found.length < 60; i++) {
-		if (rowOfThread[i] < 0 && !processes.has(processKey(i)))
+		if (!processes.has(processKey(i)))
 			continue;
 		if (String(tid[i]) === words || String(pid[i]) === words || comm[i].toLowerCase().includes(words) || functions[i].toLowerCase().includes(words))
 			found.push({ text: threadLabel(i), go: () => goToThread(i) });
@@ -177,8 +177,5 @@ function showTables() {
 		return;
 	const threads = [...processes.values()].flatMap(process => process.threads).sort((a, b) => threadRunning(b) - threadRunning(a));
 	body.append(make('h2', 'Threads'), table(['Thread', 'Process', 'Running', 'Ready', 'Waiting', 'Runs'], threads.slice(0, 5000).map(i => [threadLabel(i), processName(processes.get(processKey(i))), ...meta.threads.sums.slice(4 * i, 4 * i + 3).map(length), number(meta.threads.sums[4 * i + 3])])));
-	if (threads.length > 5000)
-		body.append(make('p', `and ${number(threads.length - 5000)} more`));
-	if (meta.matches.length)
-		body.append(make('h2', 'Matches'), table(['Rule', 'Time (s)', 'Thread', 'What'], meta.matches.slice(0, 5000).map(([at, thread, rule, text]) => [cut(plain(rule), 300), when(at), thread >= 0 ? threadLabel(thread) : '', cut(plain(text), 2000)])));
+	body.append(more(threads.length, 5000));
 }

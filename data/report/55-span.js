@@ -57,20 +57,8 @@ async function showSums() {
 	box.replaceChildren(make('h2', 'Span of ' + length(mine.to - mine.from)), definitions([
 		['Of', thread >= 0 ? threadLabel(thread) : 'all threads'], ['From', when(mine.from) + ' s'], ['To', when(mine.to) + ' s']]),
 	table(['State', 'Sum', 'Share', 'Slices'], lines));
-	if (found.sums.length > SUMS_LISTED)
-		box.append(make('p', `and ${number(found.sums.length - SUMS_LISTED)} more`));
+	box.append(more(found.sums.length, SUMS_LISTED));
 	if (found.missing)
 		box.append(make('p.warning', `Up to ${number(found.missing)} slices are missing in these sums: they are only in sums of the page (--size)`));
-	$('said').textContent = `Sums of ${length(mine.to - mine.from)}: ${lines.slice(0, 5).map(([name, sum]) => name + ' ' + sum.textContent).join(', ')}`;
-}
-
-function drawSpan(context) {
-	if (!span || span.to < view.from || span.from > view.to)
-		return;
-	const x0 = Math.max(GUTTER, xOf(span.from)), x1 = Math.max(x0 + 1, Math.min(view.width, xOf(span.to)));
-	context.fillStyle = colours.accent;
-	context.globalAlpha = .16;
-	context.fillRect(x0, AXIS, x1 - x0, view.height);
-	context.globalAlpha = 1;
-	context.fillRect(x0, AXIS - 3, x1 - x0, 3);
+	say(`Sums of ${length(mine.to - mine.from)}: ${lines.slice(0, 5).map(([name, sum]) => name + ' ' + sum.textContent).join(', ')}`);
 }

@@ -51,13 +51,16 @@ function back() {
 	move(last.from, last.to);
 }
 
-function zoom(factor, at = (view.from + view.to) / 2) {
-	const size = Math.min(meta.length, Math.max(SHORTEST, (view.to - view.from) * factor)), part = (at - view.from) / (view.to - view.from);
+function zoom(factor, at = middle()) {
+	const size = Math.min(meta.length, Math.max(SHORTEST, sight() * factor)), part = (at - view.from) / sight();
 	move(at - part * size, at + (1 - part) * size);
 }
 
-const pan = part => move(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
-const showAround = (at, size = Math.min(view.to - view.from, 20e6)) => show(at - size / 2, at + size / 2);
+const pan = part => move(view.from + part * sight(), view.to + part * sight());
+function showAround(at, longest = Infinity) {
+	const size = Math.min(sight(), longest);
+	show(at - size / 2, at + size / 2);
+}
 
 function sizeRows() {
 	$('height').style.height = Math.max(0, rows.length * ROW + AXIS + 40 - $('scroll').clientHeight) + 'px';
@@ -85,9 +88,8 @@ function choose(slice, jump) {
 	wake = null;
 	if (slice) {
 		scrollTo(reveal(slice.thread));
-		const size = view.to - view.from, middle = Math.min(Math.max(slice.begin, (view.from + view.to) / 2), slice.end);
 		if (jump && (slice.end < view.from || slice.begin > view.to))
-			show(middle - size / 2, middle + size / 2);
+			showAround(Math.min(Math.max(slice.begin, middle()), slice.end));
 		cameFrom(slice).then(hop => {
 			if (hop?.waker >= 0 && chosen === slice) {
 				wake = hop;
@@ -116,7 +118,7 @@ async function neighbour(step) {
 
 async function goToThread(thread) {
 	scrollTo(reveal(thread));
-	const at = (view.from + view.to) / 2, found = await sliceAt(thread, at, false) || await firstOf(thread);
+	const at = middle(), found = await sliceAt(thread, at, false) || await firstOf(thread);
 	if (found)
 		choose(found, true);
 }
@@ -139,10 +141,8 @@ async function follow() {
 	let slice = chosen;
 	for (let steps = 0; slice && steps < 4; steps++) {
 		const hop = await cameFrom(slice);
-		if (!hop || hop.interrupt || hop.timer) {
-			$('said').textContent = !hop ? 'Nobody knows who woke it' : hop.timer ? 'Woken by its timer' : 'Woken by an interrupt';
-			return;
-		}
+		if (!hop || hop.by)
+			return say(hop ? 'Woken by ' + hop.by : 'Nobody knows who woke it');
 		slice = hop.slice;
 		if (hop.waker >= 0) {
 			const before = seen();
@@ -158,24 +158,24 @@ function goToMatch(i) {
 	if (!count)
 		return;
 	matchAt = (i + count) % count;
-	const [at, thread] = meta.matches[matchAt], size = Math.min(view.to - view.from, 10e6);
+	const [at, thread] = meta.matches[matchAt];
 	if (thread >= 0) {
 		scrollTo(reveal(thread));
 		sliceAt(thread, at, true).then(slice => slice && choose(slice));
 	}
-	show(at - size / 2, at + size / 2);
+	showAround(at, 10e6);
 	[...$('hits-list').querySelectorAll('button')].forEach((button, n) => {
 		button.classList.toggle('current', n === matchAt);
 		if (n === matchAt)
 			button.scrollIntoView({ block: 'nearest' });
 	});
-	$('said').textContent = `Match ${matchAt + 1} of ${count}: ${plain(meta.matches[matchAt][2])} at ${when(at)}`;
+	say(`Match ${matchAt + 1} of ${count}: ${plain(meta.matches[matchAt][2])} at ${when(at)}`);
 }
 
 function nextMatch(step) {
 	if (matchAt >= 0)
 		return goToMatch(matchAt + step);
-	const middle = (view.from + view.to) / 2, i = meta.matches.findIndex(([at]) => at >= middle);
+	const i = meta.matches.findIndex(([at]) => at >= middle());
 	goToMatch(step > 0 ? Math.max(0, i) : i - 1);
 }
 
@@ -282,11 +282,11 @@ function listenToStrip() {
 		start = at(event);
 	};
 	canvas.onpointerup = event => {
-		const end = at(event), size = view.to - view.from;
+		const end = at(event);
 		if (start !== null && Math.abs(end - start) * scale() > 0 && Math.abs(end - start) > meta.length / 300)
 			show(Math.min(start, end), Math.max(start, end));
 		else
-			show(end - size / 2, end + size / 2);
+			showAround(end);
 		start = null;
 	};
 }
@@ -301,7 +301,7 @@ function setOrder(wanted) {
 	layRows();
 	sizeRows();
 	scrollTo(chosen ? rowOfThread[chosen.thread] : -1);
-	$('said').textContent = 'Lanes ' + $('order').selectedOptions[0].text.toLowerCase();
+	say('Lanes ' + $('order').selectedOptions[0].text.toLowerCase());
 }
 
 const ORDERS = ['tree', 'start', 'cpu'];

@@ -10,14 +10,9 @@ function showFacts() {
 
 function showLegend() {
 	$('legend').replaceChildren();
-	for (const [state, text] of [[RUNNING, 'running'], [READY, 'ready, but not running'], [BLOCKED, 'waiting'], [OTHERS, 'others on the CPU, or not known']]) {
-		const mark = make('i');
-		mark.style.background = colours.states[state];
-		$('legend').append(make('li', mark, text));
-	}
-	const mark = make('i');
-	mark.style.background = colours.mark;
-	$('legend').append(make('li', mark, 'match, loss'), make('li', 'Lanes of CPUs and processes: a colour per process'));
+	for (const [state, text] of [[RUNNING, 'running'], [READY, 'ready, but not running'], [BLOCKED, 'waiting'], [OTHERS, 'others on the CPU, or not known']])
+		$('legend').append(make('li', swatch(colours.states[state]), text));
+	$('legend').append(make('li', swatch(colours.mark), 'match, loss'), make('li', 'Lanes of CPUs and processes: a colour per process'));
 }
 
 async function main() {

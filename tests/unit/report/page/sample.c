@@ -116,8 +116,17 @@ static uint64_t run(struct round *round, uint16_t cpu, uint64_t now)
 static void match(struct round *round, uint32_t thread, uint64_t now)
 {
 	static char values[TEXT];
-	snprintf(values, sizeof values, "{\"thread\":%u}", thread);
-	if (round->sample->is_hostile) {
+	snprintf(values, sizeof values,
+		 "{\"thread\":%u,\"stack\":[\"inner+0x1c (/usr/bin/server) server.c:120\",\"main (/usr/bin/server)\"],"
+		 "\"stack_end\":\"stack cut\",\"threads\":[{\"tid\":1005,\"late\":500,\"stack\":[\"waits "
+		 "(/usr/bin/server)\"]}]}",
+		 thread);
+	if (round->sample->is_hostile && thread % 2 == 0) {
+		snprintf(values, sizeof values,
+			 "{\"stack\":[\"</script><img onerror=1>\",\"\xe2\x80\xae"
+			 "evil\",{\"toString\":1},[],null],"
+			 "\"threads\":[{\"tid\":1005,\"stack\":7,\"stack_end\":{\"toString\":1}}]}");
+	} else if (round->sample->is_hostile) {
 		memset(values, 'x', 4096);
 		memcpy(values, "{\"</script><script>", 19);
 		values[4096] = '\0';
