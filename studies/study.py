@@ -20,7 +20,7 @@ ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 
 import machine  # noqa: E402
-from tools import Bench, Missing, Unfit, wait_for  # noqa: E402
+from tools import Bench, Load, Missing, Unfit, wait_for  # noqa: E402, F401
 
 WIDTH, HEIGHT, EDGE = 640, 320, 60
 COLOURS = ("#1f6f8b", "#c0392b", "#5b8c3a", "#8e5bab")
@@ -128,6 +128,32 @@ class Study(Bench):
             parts.append(f'<text x="{EDGE + 150 * number}" y="{HEIGHT - 14}" fill="{colour}">{escape(name)}</text>')
         with open(self.path(ending), "w") as file:
             file.write("\n".join([*parts, "</svg>", ""]))
+
+    def bars(self, title, rows, ending=".svg"):
+        """Draws a bar up to the median of each, {name: quartiles}, and a line from the first to the third quartile."""
+        left, line = 170, 22
+        quarters = {name: list(values.values()) for name, values in rows.items()}
+        scale = (WIDTH - left - EDGE) / (max(third for _, _, third in quarters.values()) or 1)
+        height = 40 + line * len(rows)
+        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12">',
+                 f"<title>{escape(title)}</title>", f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+                 f'<text x="8" y="20">{escape(title)}</text>']
+        for number, (name, values) in enumerate(quarters.items()):
+            y = 34 + line * number
+            first, median, third = (left + max(0, value) * scale for value in values)
+            parts += [f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{escape(name)}</text>',
+                      f'<rect x="{left}" y="{y}" width="{median - left:.1f}" height="14" fill="{COLOURS[0]}"/>',
+                      f'<line x1="{first:.1f}" y1="{y + 7}" x2="{third:.1f}" y2="{y + 7}" stroke="{COLOURS[1]}" stroke-width="2"/>',
+                      f'<text x="{max(median, third) + 6:.1f}" y="{y + 12}">{shown(values[1])}</text>']
+        with open(self.path(ending), "w") as file:
+            file.write("\n".join([*parts, "</svg>", ""]))
+
+
+def quartiles(values, unit):
+    """The first, the median, the third, with their names in tables."""
+    ordered = sorted(values)
+    return {f"{name} {unit}": float(ordered[min(len(ordered) - 1, int(part * len(ordered)))])
+            for name, part in (("first quarter", 0.25), ("median", 0.5), ("third quarter", 0.75))}
 
 
 def shown(value):

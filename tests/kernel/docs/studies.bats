@@ -36,6 +36,16 @@ study()
 	[ "$(cut -d, -f1 out/quantum.csv | tail -n +2)" = $'usual\nround robin\nnice 0 5 10' ]
 }
 
+@test "recorder: what it counts is in the traces, losses of a small ring aside" {
+	study recorder
+	[ "$(cut -d, -f1 out/recorder-rings.csv | tail -n +2 | tr '\n' ' ')" = "64K 16M " ]
+}
+
+@test "conditions: each kind has its figure, and each round is in the histogram" {
+	study conditions
+	[ "$(wc -l <out/conditions.csv)" = 11 ]
+}
+
 @test "a study that cannot be says what is missing, and fails" {
 	mkdir few
 	ln -s "$(python3 -c 'import sys; print(sys.executable)')" few/python3
