@@ -94,7 +94,7 @@ struct asterism_update {
 
 /*
  * Prepares a monitor over sensors. Returns 0 and stores it, to be freed with asterism_monitor_stop; -EINVAL (a wrong
- * option, no such sensor, a rate that no producer has), -ENOENT (no directory of sensors), -EOPNOTSUPP (the session
+ * option, no such sensor, a rate that no producer has), -ENOENT (no sensor registry), -EOPNOTSUPP (the session
  * narrows its scope by cgroups or names), -ENOMEM, another -errno, with a sentence in asterism_session_diag.
  */
 int asterism_monitor_open(struct asterism_session *session, const struct asterism_monitor_options *options,

@@ -26,7 +26,7 @@ static int find_type(const struct counters *counters, const char *name, struct a
 	char hint[COUNTER_NAME_MAX * 2 + 32];
 
 	if (!name)
-		return diag_error(diag, NULL, -EINVAL, "a counter has no name");
+		return diag_error(diag, NULL, -EINVAL, "types[]: a counter has no name");
 	if (type) {
 		*index = (uint32_t)(type - counters->types);
 		return 0;
@@ -37,11 +37,11 @@ static int find_type(const struct counters *counters, const char *name, struct a
 	if (names)
 		nearest = diag_nearest(name, names, counters->type_count);
 	alloc_free(names);
-	diag_error(diag, NULL, -ENOENT, "no counter is called '%s'", name);
+	diag_error(diag, NULL, -ENOENT, "there is no counter '%s'", name);
 	if (nearest)
 		snprintf(hint, sizeof hint, "did you mean %s?", nearest);
 	else
-		snprintf(hint, sizeof hint, "'asterism counters list' shows them all");
+		snprintf(hint, sizeof hint, "'asterism counters list' shows all counters");
 	diag_hint(diag, hint);
 	return -ENOENT;
 }
@@ -69,13 +69,12 @@ static int check_way(const struct asterism_counter_set *set, uint32_t type)
 	if (way->state != TALLY_NOT_HERE && !way->is_of_command)
 		return 0;
 	if (way->is_of_command) {
-		diag_error(set->diag, NULL, -EACCES, "%s cannot be counted of the whole machine: that is not permitted",
-			   name);
-		diag_hint(set->diag, "count a process, or be root, or have CAP_PERFMON");
+		diag_error(set->diag, NULL, -EACCES, "permission denied: cannot count %s for the whole machine", name);
+		diag_hint(set->diag, "count a process instead, or run as root or with CAP_PERFMON");
 		return -EACCES;
 	}
-	diag_error(set->diag, NULL, -EOPNOTSUPP, "%s is not here: %s", name, way->reason);
-	diag_hint(set->diag, "'asterism counters --probe' shows what is here, and why the rest is not");
+	diag_error(set->diag, NULL, -EOPNOTSUPP, "%s is not available on this machine: %s", name, way->reason);
+	diag_hint(set->diag, "'asterism counters --probe' shows which counters are available, and why others are not");
 	return is_ours ? way->error : -EOPNOTSUPP;
 }
 
@@ -106,7 +105,7 @@ static int open_tallies(struct asterism_counter_set *set)
 		int result = tally_open(&ways, item->type, &set->scope, reason, &item->tally);
 
 		if (result)
-			return diag_error(set->diag, NULL, result, "%s cannot be counted: %s",
+			return diag_error(set->diag, NULL, result, "cannot count %s: %s",
 					  set->counters->types[item->type].name, reason);
 		item->first = set->operand_count;
 		set->operand_count += tally_operand_count(item->tally);
@@ -131,7 +130,7 @@ static int list_threads(struct asterism_counter_set *set, struct meter_threads *
 	if (result == -E2BIG)
 		return diag_error(set->diag, NULL, result, "process %d has more than %d threads", (int)set->scope.pid,
 				  METER_THREADS_MAX);
-	return result ? diag_error(set->diag, NULL, result, "the threads of process %d cannot be listed: %s",
+	return result ? diag_error(set->diag, NULL, result, "cannot list the threads of process %d: %s",
 				   (int)set->scope.pid, strerror(-result))
 		      : 0;
 }
@@ -183,7 +182,8 @@ static int open_process(struct asterism_counter_set *set)
 		close_tallies(set);
 		result = left ? 0
 			      : diag_error(set->diag, NULL, -EAGAIN,
-					   "process %d begins threads or processes faster than they can be counted",
+					   "process %d starts threads or processes faster than counters can be "
+					   "attached to them",
 					   (int)set->scope.pid);
 	}
 	meter_threads_fini(&now);
@@ -196,14 +196,14 @@ static void warn_of(const struct asterism_counter_set *set, const struct counter
 
 	if (tally_is_apart(item->tally))
 		diag_add(set->diag, ASTERISM_WARNING, NULL, "open fewer types",
-			 "%s: what it is computed from is not counted together: there are less counters than operands",
-			 name);
+			 "%s needs more hardware counters at the same time than this machine has", name);
 	if (tally_is_of_user(item->tally))
-		diag_add(set->diag, ASTERISM_WARNING, NULL, "root and CAP_PERFMON may count more",
-			 "%s is of user code alone: more is not permitted", name);
+		diag_add(set->diag, ASTERISM_WARNING, NULL,
+			 "run as root or with CAP_PERFMON to count kernel code as well",
+			 "%s counts user code only: no permission to count kernel code", name);
 	if (set->scope.pid >= 0 && !set->scope.fake && tally_is_of_machine(item->tally))
 		diag_add(set->diag, ASTERISM_WARNING, NULL, NULL,
-			 "%s is of the whole machine: its source does not know processes", name);
+			 "%s counts the whole machine: its source cannot count single processes", name);
 }
 
 static int choose_scope(struct asterism_counter_set *set, const struct asterism_counter_options *options)
@@ -214,13 +214,14 @@ static int choose_scope(struct asterism_counter_set *set, const struct asterism_
 		return 0;
 	case ASTERISM_COUNTER_PROCESS:
 		set->scope.pid = options->pid;
-		return options->pid > 0 ? 0
-					: diag_error(set->diag, NULL, -EINVAL, "%d is no process", (int)options->pid);
+		return options->pid > 0
+			       ? 0
+			       : diag_error(set->diag, NULL, -EINVAL, "invalid process id %d", (int)options->pid);
 	case ASTERISM_COUNTER_MACHINE:
 		set->scope.pid = -1;
 		return 0;
 	default:
-		return diag_error(set->diag, NULL, -EINVAL, "there is no scope %d", options->scope);
+		return diag_error(set->diag, NULL, -EINVAL, "invalid scope %d", options->scope);
 	}
 }
 
@@ -228,11 +229,12 @@ static int check_arguments(struct asterism_counter_set *set, const char *const *
 			   const struct asterism_counter_options *given, struct asterism_counter_options *options)
 {
 	if (given && sized_take(options, sizeof *options, given))
-		return diag_error(set->diag, NULL, -EINVAL, "the options are none that this library knows");
+		return diag_error(set->diag, NULL, -EINVAL,
+				  "unsupported options: their size is not one that this library knows");
 	if (!types || !count || count > TYPES_MAX)
-		return diag_error(set->diag, NULL, -EINVAL, "from 1 to %d types are opened at once", TYPES_MAX);
+		return diag_error(set->diag, NULL, -EINVAL, "the number of types is not between 1 and %d", TYPES_MAX);
 	if (options->catalog_count && !options->catalogs)
-		return diag_error(set->diag, NULL, -EINVAL, "there are no catalogs");
+		return diag_error(set->diag, NULL, -EINVAL, "no catalogs were given");
 	for (size_t i = 0; i < options->catalog_count; i++) {
 		if (!options->catalogs[i])
 			return diag_error(set->diag, NULL, -EINVAL, "a catalog has no path");
@@ -280,7 +282,7 @@ int asterism_counter_open(const char *const *types, size_t count, const struct a
 	if (!set->diag)
 		result = diag_no_memory(diag);
 	else if (!opened)
-		result = diag_error(set->diag, NULL, -EINVAL, "there is no place for the set");
+		result = diag_error(set->diag, NULL, -EINVAL, "the set to return is NULL");
 	else
 		result = open_set(set, types, count, options);
 	if (set->diag && diag)

@@ -20,7 +20,7 @@ _Static_assert((int)ASTERISM_COUNTER_SINGLE == (int)COUNTER_SINGLE &&
 		       (int)ASTERISM_COUNTER_MULTI == (int)COUNTER_MULTI &&
 		       (int)ASTERISM_COUNTER_THRESHOLD == (int)COUNTER_THRESHOLD &&
 		       (int)ASTERISM_COUNTER_GAUGE == (int)COUNTER_GAUGE,
-	       "kinds are those of the registry");
+	       "the kind of a counter comes from the registry");
 
 struct asterism_counter_snapshot {
 	const struct asterism_counter_set *set;
@@ -100,7 +100,7 @@ static int read_all(struct asterism_counter_set *set)
 		int result = tally_read(item->tally, reason, set->counts + item->first);
 
 		if (result)
-			return diag_error(set->diag, NULL, result, "%s cannot be read: %s",
+			return diag_error(set->diag, NULL, result, "cannot read %s: %s",
 					  set->counters->types[item->type].name, reason);
 	}
 	return 0;
@@ -114,7 +114,7 @@ int asterism_counter_read(struct asterism_counter_set *set, struct asterism_coun
 	asterism_diag_clear(set->diag);
 	if (!given || (snapshot && snapshot->set != set))
 		return diag_error(set->diag, NULL, -EINVAL,
-				  given ? "the snapshot is of another set" : "there is no place for the snapshot");
+				  given ? "the snapshot belongs to another set" : "the snapshot to fill is NULL");
 	result = read_all(set);
 	if (result)
 		return result;

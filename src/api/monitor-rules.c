@@ -161,11 +161,11 @@ static int check_rule(const struct asterism_rules *unit, uint32_t rule)
 	const struct program_rule *row = &program->rules[rule];
 
 	if (row->aggregation)
-		return refuse(unit, rule, -EOPNOTSUPP, "has AGGREGATE, which monitors of programs have not", "");
+		return refuse(unit, rule, -EOPNOTSUPP, "uses AGGREGATE, which a monitor in a program does not support",
+			      "");
 	for (uint32_t i = 0; i < row->statement_count; i++)
 		if (program_call(program, &program_statements(program, row)[i]))
-			return refuse(unit, rule, -EOPNOTSUPP, "calls functions, and rules of a monitor act on nothing",
-				      "");
+			return refuse(unit, rule, -EOPNOTSUPP, "calls actions, which rules of a monitor cannot do", "");
 	return 0;
 }
 
@@ -193,7 +193,8 @@ static int map_type(const struct attached *attached, const struct asterism_monit
 	if (!row->sensor)
 		return known && !known->hook_count
 			       ? 0
-			       : refuse(unit, rule, -EOPNOTSUPP, "waits for the kernel, at no known rate: ", name);
+			       : refuse(unit, rule, -EOPNOTSUPP,
+					"waits for an event of the kernel, whose rate is unknown: ", name);
 	name = program_text(unit->program, row->sensor - 1);
 	for (size_t i = 0; i < monitor->wants.count; i++) {
 		const struct stream_want *want = &monitor->wants.items[i];
@@ -202,11 +203,11 @@ static int map_type(const struct attached *attached, const struct asterism_monit
 		if (strcmp(want->name, name) != 0)
 			continue;
 		if (!known || !is_alike(want->type, known))
-			return refuse(unit, rule, -EINVAL, "knows other fields than the monitor of ", name);
+			return refuse(unit, rule, -EINVAL, "declares other fields than the monitor does for ", name);
 		attached->types[number] = type;
 		return 0;
 	}
-	return refuse(unit, rule, -EINVAL, "waits for a sensor that the monitor does not read: ", name);
+	return refuse(unit, rule, -EINVAL, "waits for a sensor that the monitor was not given: ", name);
 }
 
 static int map_all(const struct attached *attached, const struct asterism_monitor *monitor)
@@ -233,7 +234,7 @@ int64_t asterism_monitor_add_rules(struct asterism_monitor *monitor, struct aste
 
 	asterism_diag_clear(diag);
 	if (!rules || rules->session != monitor->session || rules->unloading)
-		return diag_error(diag, NULL, -EINVAL, "the rules are not those of the monitor's session");
+		return diag_error(diag, NULL, -EINVAL, "the rules belong to another session than the monitor");
 	made = make(rules, (uint32_t)monitor->wants.count, false);
 	if (!made)
 		return diag_no_memory(diag);

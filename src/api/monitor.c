@@ -134,7 +134,7 @@ static int read_sensors(struct asterism_monitor *monitor, const char *name)
 											     : SENSOR_CATALOG_PREFIX,
 		 name);
 	result = event_catalog_read(monitor->catalog, ".", full, diag);
-	return result == -ENOENT ? diag_error(diag, NULL, -EINVAL, "there are no sensors %s", full) : result;
+	return result == -ENOENT ? diag_error(diag, NULL, -EINVAL, "no sensor matches %s", full) : result;
 }
 
 /* All sensors that the catalog has by now. */
@@ -164,7 +164,7 @@ static int find_wants(struct asterism_monitor *monitor)
 	int result = session_catalog_new(monitor->session->diag, &monitor->catalog);
 
 	if (!result && !names)
-		result = diag_error(monitor->session->diag, NULL, -EINVAL, "which sensors are to be monitored?");
+		result = diag_error(monitor->session->diag, NULL, -EINVAL, "no sensors were named");
 	while (!result && *names)
 		result = read_sensors(monitor, *names++);
 	return result ? result : want_all(monitor);
@@ -181,7 +181,8 @@ static int declare(struct asterism_monitor *monitor)
 		const struct asterism_monitor_rate *rate = &options->rates[i];
 
 		if (!rate->sensor || (rate->count && !rate->time_ns))
-			return diag_error(monitor->session->diag, NULL, -EINVAL, "rate %zu is none", i);
+			return diag_error(monitor->session->diag, NULL, -EINVAL,
+					  "rates[%zu]: the sensor's name or the interval is missing", i);
 		monitor->declared[i] = (struct monitor_declared){
 			.name = rate->sensor,
 			.rate = { rate->count, rate->time_ns, rate->burst ? rate->burst : 1, rate->spacing_ns },
@@ -253,11 +254,10 @@ static int open_monitor(struct asterism_monitor *monitor)
 	int result;
 
 	if (monitor->options.policy > ASTERISM_MONITOR_BEST_EFFORT)
-		return diag_error(diag, NULL, -EINVAL, "there is no policy %d", (int)monitor->options.policy);
+		return diag_error(diag, NULL, -EINVAL, "invalid policy %d", (int)monitor->options.policy);
 	if (live_filter_get(monitor->session->filter))
 		return diag_error(diag, NULL, -EOPNOTSUPP,
-				  "a monitor takes all of the session's scope, and this one is "
-				  "narrowed down");
+				  "a monitor needs a session whose scope is not narrowed down by user, name or cgroup");
 	monitor->diag = asterism_diag_new();
 	monitor->news = asterism_diag_new();
 	if (!monitor->diag || !monitor->news)
@@ -294,7 +294,8 @@ int asterism_monitor_open(struct asterism_session *session, const struct asteris
 		return diag_no_memory(session->diag);
 	monitor->session = session;
 	if (!options || !opened || sized_take(&monitor->options, sizeof monitor->options, options))
-		result = diag_error(session->diag, NULL, -EINVAL, "the options are none that this library knows");
+		result = diag_error(session->diag, NULL, -EINVAL,
+				    "unsupported options: their size is not one that this library knows");
 	else
 		result = open_monitor(monitor);
 	if (result) {
@@ -376,9 +377,11 @@ int64_t asterism_monitor_add_update(struct asterism_monitor *monitor, const char
 
 	asterism_diag_clear(diag);
 	if (!update || sized_take(&own, sizeof own, update) || !own.commit)
-		return diag_error(diag, NULL, -EINVAL, "the update is none that this library knows, or has no commit");
+		return diag_error(
+			diag, NULL, -EINVAL,
+			"unsupported update: its size is unknown to this library, or it has no commit function");
 	if (sensor && !want)
-		return diag_error(diag, NULL, -ENOENT, "no sensor %s is monitored", sensor);
+		return diag_error(diag, NULL, -ENOENT, "the monitor does not read a sensor %s", sensor);
 	made = make_update(&own);
 	if (!made)
 		return diag_no_memory(diag);
@@ -395,7 +398,7 @@ int asterism_monitor_remove_update(struct asterism_monitor *monitor, int64_t nam
 
 	asterism_diag_clear(monitor->session->diag);
 	if (result == -ENOENT)
-		return diag_error(monitor->session->diag, NULL, result, "there is no such update");
+		return diag_error(monitor->session->diag, NULL, result, "no update with this number is pending");
 	return result ? diag_no_memory(monitor->session->diag) : 0;
 }
 
@@ -437,9 +440,10 @@ int asterism_monitor_start(struct asterism_monitor *monitor, struct asterism_mon
 
 	asterism_diag_clear(session->diag);
 	if (monitor->runs || monitor->has_ended)
-		return diag_error(session->diag, NULL, -EINVAL, "the monitor has been started already");
+		return diag_error(session->diag, NULL, -EINVAL, "the monitor is already running");
 	if (promise && give_promise(monitor, promise))
-		return diag_error(session->diag, NULL, -EINVAL, "the promise has no size that this library knows");
+		return diag_error(session->diag, NULL, -EINVAL,
+				  "unsupported promise: its size is not one that this library knows");
 	monitor->has_ended = true; /* one that could not be started is of no use any more */
 	result = monitor_admit(monitor->engine, session->diag, &monitor->promise);
 	if (!result)
@@ -460,12 +464,12 @@ int asterism_monitor_finish(struct asterism_monitor *monitor)
 
 	asterism_diag_clear(session->diag);
 	if (!monitor->runs)
-		return diag_error(session->diag, NULL, -EINVAL, "the monitor does not run");
+		return diag_error(session->diag, NULL, -EINVAL, "the monitor is not running");
 	live_loop_forget(&session->loop, monitor_fd(monitor->engine));
 	is_whole = monitor_end(monitor->engine);
 	monitor->runs = false;
 	monitor->has_ended = true;
-	return is_whole ? 0 : diag_error(session->diag, NULL, -ETIMEDOUT, "some elements were not evaluated in 10 s");
+	return is_whole ? 0 : diag_error(session->diag, NULL, -ETIMEDOUT, "some events were not evaluated within 10 s");
 }
 
 void asterism_monitor_stop(struct asterism_monitor *monitor)
@@ -527,7 +531,7 @@ int api_monitors_enter(struct asterism_session *session, pid_t pid)
 
 	for (struct asterism_monitor *monitor = session->monitors; monitor && !result; monitor = monitor->next)
 		result = executor_add(monitor->scope, pid);
-	return result ? diag_error(session->diag, NULL, result, "process %d cannot be monitored: %s", (int)pid,
+	return result ? diag_error(session->diag, NULL, result, "cannot monitor process %d: %s", (int)pid,
 				   strerror(-result))
 		      : 0;
 }
@@ -545,5 +549,5 @@ int api_monitors_poll(struct asterism_session *session, uint64_t *wait_ns)
 		if (monitor->runs)
 			*wait_ns = *wait_ns < MONITOR_STEP_NS ? *wait_ns : MONITOR_STEP_NS;
 	}
-	return result ? diag_error(session->diag, NULL, result, "sensors cannot be read: %s", strerror(-result)) : 0;
+	return result ? diag_error(session->diag, NULL, result, "cannot read sensors: %s", strerror(-result)) : 0;
 }

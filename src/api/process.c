@@ -14,7 +14,7 @@ static int enter(struct asterism_session *session, struct live_unit *work, pid_t
 		return diag_no_memory(session->diag);
 	if (result == -ESRCH)
 		return diag_error(session->diag, NULL, result, "there is no process %d", (int)pid);
-	return result ? diag_error(session->diag, NULL, result, "process %d cannot be observed: %s", (int)pid,
+	return result ? diag_error(session->diag, NULL, result, "cannot observe process %d: %s", (int)pid,
 				   strerror(-result))
 		      : 0;
 }
@@ -47,7 +47,7 @@ int asterism_session_add_process(struct asterism_session *session, pid_t pid)
 
 	asterism_diag_clear(session->diag);
 	if (session->options.scope == ASTERISM_SCOPE_ALL)
-		return diag_error(session->diag, NULL, -EINVAL, "the session observes every process already");
+		return diag_error(session->diag, NULL, -EINVAL, "the session already observes every process");
 	result = live_processes_add(&session->processes, pid, session->diag);
 	if (result <= 0)
 		return result;
@@ -64,9 +64,9 @@ int asterism_session_launch(struct asterism_session *session, char *const argv[]
 
 	asterism_diag_clear(session->diag);
 	if (!argv || !argv[0])
-		return diag_error(session->diag, NULL, -EINVAL, "there is no command to launch");
+		return diag_error(session->diag, NULL, -EINVAL, "no command was given to launch");
 	if (processes->launch.pid)
-		return diag_error(session->diag, NULL, -EBUSY, "the command launched before (%d) still runs",
+		return diag_error(session->diag, NULL, -EBUSY, "the previous command (process %d) is still running",
 				  (int)processes->launch.pid);
 	result = live_processes_launch(processes, argv, NULL, session->diag);
 	if (result)

@@ -39,7 +39,7 @@ static int refuse_sensors(const char *text, struct asterism_diag *diag)
 	if (!text || !selection_names_sensors(text))
 		return 0;
 	return diag_error(diag, NULL, -EINVAL,
-			  "sensors of applications are not recorded here: 'asterism record' takes them");
+			  "the library does not record application sensors: use 'asterism record'");
 }
 
 /* Adds what text asks for. */
@@ -98,11 +98,12 @@ static void free_all(struct asterism_recording *recording)
 static int check_options(const struct asterism_recording_options *options, struct asterism_diag *diag)
 {
 	if (!options->path)
-		return diag_error(diag, NULL, -EINVAL, "where is the trace to go?");
+		return diag_error(diag, NULL, -EINVAL, "no path was given for the trace");
 	if (options->flight && options->max_bytes)
-		return diag_error(diag, NULL, -EINVAL, "a flight recording is limited by its memory, not by its size");
+		return diag_error(diag, NULL, -EINVAL,
+				  "max_bytes does not apply to a flight recording: its memory limits it");
 	if (!options->flight && options->last_ns)
-		return diag_error(diag, NULL, -EINVAL, "only snapshots of a flight recording have a length of time");
+		return diag_error(diag, NULL, -EINVAL, "last_ns applies to flight recordings only");
 	return 0;
 }
 
@@ -140,7 +141,8 @@ int asterism_recording_start(struct asterism_session *session, const struct aste
 		return diag_no_memory(session->diag);
 	recording->session = session;
 	if (!options || !started || sized_take(&recording->options, sizeof recording->options, options))
-		result = diag_error(session->diag, NULL, -EINVAL, "the options are none that this library knows");
+		result = diag_error(session->diag, NULL, -EINVAL,
+				    "unsupported options: their size is not one that this library knows");
 	else
 		result = open_recording(recording);
 	if (result) {
@@ -201,7 +203,7 @@ static int select_more(struct asterism_recording *recording, const char *text, s
 		char item[256];
 
 		if (length >= sizeof item)
-			return diag_error(diag, NULL, -EINVAL, "there is no event with such a long name");
+			return diag_error(diag, NULL, -EINVAL, "an event name is too long");
 		snprintf(item, sizeof item, "%.*s", (int)length, text);
 		result = selection_add(wanted, recording->catalog, *item == SELECTION_ADDS ? item + 1 : item, diag);
 		text += length + (text[length] == ',');
@@ -218,7 +220,7 @@ int asterism_recording_mask(struct asterism_recording *recording, const char *ev
 	if (result)
 		return result;
 	if (!events || !*events)
-		return diag_error(session->diag, NULL, -EINVAL, "which events are to be recorded?");
+		return diag_error(session->diag, NULL, -EINVAL, "no events were named");
 	result = refuse_sensors(events, session->diag);
 	if (result)
 		return result;
@@ -243,8 +245,10 @@ int asterism_recording_flush(struct asterism_recording *recording)
 	result = recording_await(recording->engine, clock_now_ns() + PATIENCE_NS);
 	if (result == -EINPROGRESS)
 		return diag_error(diag, NULL, -EBUSY,
-				  "the disk stands still: what was recorded is written as soon as it goes on");
-	return result ? diag_error(diag, NULL, result, "not all up to now is in the trace: %s", strerror(-result)) : 0;
+				  "writes are stalled; buffered events will be written when the disk responds again");
+	return result ? diag_error(diag, NULL, result, "the trace does not contain everything recorded so far: %s",
+				   strerror(-result))
+		      : 0;
 }
 
 static bool is_name(const char *name)
@@ -263,17 +267,19 @@ int asterism_recording_snapshot(struct asterism_recording *recording, const char
 	if (result)
 		return result;
 	if (!recording->options.flight)
-		return diag_error(diag, NULL, -EINVAL,
-				  "snapshots are of flight recordings; this one is written all the time");
+		return diag_error(
+			diag, NULL, -EINVAL,
+			"cannot take a snapshot: this is not a flight recording, its trace is written continuously");
 	if (!is_name(name))
 		return diag_error(diag, NULL, -EINVAL,
-				  "the name of a snapshot has 1 to 64 letters, digits, '-' and '_'");
+				  "invalid snapshot name: use 1 to 64 letters, digits, '-' and '_'");
 	recording_count(recording->engine, &before);
 	result = recording_snapshot(recording->engine, name, false);
 	if (!result && recording_await(recording->engine, clock_now_ns() + PATIENCE_NS) == -EINPROGRESS)
 		result = -EBUSY;
 	if (result == -EBUSY)
-		return diag_error(diag, NULL, result, "the disk stands still: a snapshot still waits to be written");
+		return diag_error(diag, NULL, result,
+				  "writes are stalled; the previous snapshot is still waiting to be written");
 	if (result)
 		return diag_no_memory(diag);
 	recording_count(recording->engine, &after);
@@ -281,7 +287,7 @@ int asterism_recording_snapshot(struct asterism_recording *recording, const char
 		return (int)after.snapshots;
 	recording_poll(recording->engine, &(uint64_t){ 0 });
 	diag_take(diag, recording->diag);
-	return diag_error(diag, NULL, -EIO, "the snapshot could not be written, or not whole");
+	return diag_error(diag, NULL, -EIO, "the snapshot could not be written completely");
 }
 
 int asterism_recording_stats(const struct asterism_recording *recording, struct asterism_recording_stats *stats)
@@ -332,7 +338,7 @@ int api_recordings_enter(struct asterism_session *session, pid_t pid)
 	for (struct asterism_recording *recording = session->recordings; recording && !result;
 	     recording = recording->next)
 		result = recording_add(recording->engine, pid);
-	return result ? diag_error(session->diag, NULL, result, "process %d cannot be recorded: %s", (int)pid,
+	return result ? diag_error(session->diag, NULL, result, "cannot record process %d: %s", (int)pid,
 				   strerror(-result))
 		      : 0;
 }

@@ -84,7 +84,7 @@ static int load_bytes(struct asterism_session *session, const struct session_rul
 {
 	asterism_diag_clear(session->diag);
 	if (!source->bytes || !loaded)
-		return diag_error(session->diag, NULL, -EINVAL, "there are no rules to load");
+		return diag_error(session->diag, NULL, -EINVAL, "no rules were given to load");
 	return load(session, source, loaded);
 }
 
@@ -111,7 +111,7 @@ int asterism_rules_load_file(struct asterism_session *session, const char *file,
 	asterism_diag_clear(session->diag);
 	/* Standard input, which "-" is to the commands, is not the library's. */
 	if (!file || strcmp(file, "-") == 0 || !rules)
-		return diag_error(session->diag, NULL, -EINVAL, "there is no file of rules to load");
+		return diag_error(session->diag, NULL, -EINVAL, "no rule files were given to load");
 	return load(session, &(struct session_rules_source){ .name = file }, rules);
 }
 
@@ -147,7 +147,8 @@ int asterism_rules_load_from(struct asterism_session *session, const struct aste
 
 	asterism_diag_clear(session->diag);
 	if (!source || sized_take(&own, sizeof own, source))
-		return diag_error(session->diag, NULL, -EINVAL, "the source is none that this library knows");
+		return diag_error(session->diag, NULL, -EINVAL,
+				  "unsupported source: its size is not one that this library knows");
 	is_image = has_magic(own.bytes, own.length);
 	return load_bytes(session,
 			  &(struct session_rules_source){ .name = own.name   ? own.name
@@ -181,7 +182,7 @@ int asterism_rules_activate(struct asterism_rules *rules)
 	if (rules->work.muted)
 		return diag_error(session->diag, NULL, -EBUSY, "%s is still being deactivated", rules->name);
 	if (rules->work.executor)
-		return diag_error(session->diag, NULL, -EINVAL, "%s is active already", rules->name);
+		return diag_error(session->diag, NULL, -EINVAL, "%s is already active", rules->name);
 	return api_work_open(rules);
 }
 

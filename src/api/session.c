@@ -57,7 +57,7 @@ void asterism_session_free(struct asterism_session *session)
 static int check_options(const struct asterism_session_options *options, struct asterism_diag *diag)
 {
 	if (options->scope > ASTERISM_SCOPE_ALL)
-		return diag_error(diag, NULL, -EINVAL, "there is no scope %d", (int)options->scope);
+		return diag_error(diag, NULL, -EINVAL, "invalid scope %d", (int)options->scope);
 	return 0;
 }
 
@@ -123,7 +123,8 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 	if (!session->diag || !session->error)
 		result = diag_no_memory(session->diag ? session->diag : diag);
 	else if (sized_take(&session->options, sizeof session->options, options ? options : &none))
-		result = diag_error(session->diag, NULL, -EINVAL, "the options are none that this library knows");
+		result = diag_error(session->diag, NULL, -EINVAL,
+				    "unsupported options: their size is not one that this library knows");
 	else
 		result = check_options(&session->options, session->diag);
 	if (!result)
@@ -210,7 +211,7 @@ int asterism_rules_finish(struct asterism_rules *rules)
 
 	asterism_diag_clear(session->diag);
 	if (session->dispatching)
-		return diag_error(session->diag, NULL, -EBUSY, "a unit cannot be finished in a callback");
+		return diag_error(session->diag, NULL, -EBUSY, "a unit cannot be finished from within a callback");
 	if (!rules->work.executor)
 		return diag_error(session->diag, NULL, -EINVAL, "%s is not active", rules->name);
 	session->dispatching = true;
@@ -230,7 +231,7 @@ static int answer(struct asterism_rules *rules, uint64_t ticket, enum session_ve
 	if (!is_inside && end_dispatch(session))
 		return -ECANCELED;
 	if (result == -ENOENT)
-		diag_error(session->diag, NULL, result, "no question with this ticket is pending");
+		diag_error(session->diag, NULL, result, "no verdict request with this ticket is pending");
 	return result;
 }
 
@@ -240,12 +241,12 @@ int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum 
 
 	asterism_diag_clear(session->diag);
 	if (verdict == ASTERISM_LATER || verdict < 0 || verdict > ASTERISM_DEFAULT)
-		return diag_error(session->diag, NULL, -EINVAL, "%d is no verdict", (int)verdict);
+		return diag_error(session->diag, NULL, -EINVAL, "invalid verdict %d", (int)verdict);
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
 		if (unit->number == ticket >> API_TICKET_BITS && unit->work.responses.verdicts)
 			return answer(unit, own, api_verdict_of((int)verdict));
 	}
-	return diag_error(session->diag, NULL, -ENOENT, "no question with this ticket is pending");
+	return diag_error(session->diag, NULL, -ENOENT, "no verdict request with this ticket is pending");
 }
 
 int asterism_session_wait(struct asterism_session *session, int timeout_ms)
@@ -256,7 +257,7 @@ int asterism_session_wait(struct asterism_session *session, int timeout_ms)
 		return -EBUSY;
 	if (poll(&fd, 1, timeout_ms) < 0 && errno != EINTR) {
 		asterism_diag_clear(session->diag);
-		return diag_error(session->diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
+		return diag_error(session->diag, NULL, -errno, "cannot wait for events: %s", strerror(errno));
 	}
 	return fd.revents ? asterism_session_dispatch(session) : 0;
 }

@@ -20,7 +20,7 @@ static int read_patterns(struct trace_filter *filter, const char *text, struct a
 	for (const char *at = text; *at; at++)
 		count += *at == ',';
 	if (count > PATTERNS_MAX)
-		return diag_error(diag, NULL, -EINVAL, "these are more than %d names of events", PATTERNS_MAX);
+		return diag_error(diag, NULL, -EINVAL, "more than %d event names were given", PATTERNS_MAX);
 	filter->patterns = arena_zero(arena, count, sizeof *filter->patterns);
 	filter->met = arena_zero(arena, count, sizeof *filter->met);
 	if (!filter->patterns || !filter->met)
@@ -29,7 +29,7 @@ static int read_patterns(struct trace_filter *filter, const char *text, struct a
 		size_t length = strcspn(at, ",");
 
 		if (!length)
-			return diag_error(diag, NULL, -EINVAL, "'%s' is not a list of names of events", text);
+			return diag_error(diag, NULL, -EINVAL, "invalid list of event names: '%s'", text);
 		filter->patterns[filter->pattern_count] = arena_text(arena, at, length);
 		if (!filter->patterns[filter->pattern_count])
 			return diag_no_memory(diag);
@@ -44,7 +44,7 @@ static int read_list(struct trace_filter_list *list, const uint32_t *items, size
 	uint32_t *own;
 
 	if (count > LIST_MAX || (count && !items))
-		return diag_error(diag, NULL, -EINVAL, "a list of processes, threads or processors is none");
+		return diag_error(diag, NULL, -EINVAL, "invalid list of process ids, thread ids or CPUs");
 	own = arena_zero(arena, count, sizeof *own);
 	if (!own)
 		return diag_no_memory(diag);
@@ -63,7 +63,7 @@ int trace_filter_init(struct trace_filter *filter, const struct asterism_trace_o
 	filter->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
 	filter->on_clock = options->on_clock != 0;
 	if (filter->from_ns > filter->to_ns)
-		return diag_error(diag, NULL, -EINVAL, "the time that is wanted ends before it begins");
+		return diag_error(diag, NULL, -EINVAL, "the time range ends before it begins");
 	result = read_patterns(filter, options->events, arena, diag);
 	if (!result)
 		result = read_list(&filter->pids, options->pids, options->pid_count, arena, diag);
@@ -151,7 +151,7 @@ void trace_filter_warn(const struct trace_filter *filter, struct asterism_diag *
 {
 	for (size_t i = 0; i < filter->pattern_count; i++) {
 		if (!filter->met[i])
-			diag_add(diag, ASTERISM_WARNING, NULL, "'asterism stat' lists those that there are",
-				 "there is no event called '%s' here", filter->patterns[i]);
+			diag_add(diag, ASTERISM_WARNING, NULL, "'asterism stat' lists the event types of a trace",
+				 "the trace has no event type '%s'", filter->patterns[i]);
 	}
 }

@@ -34,7 +34,7 @@ static int open_catalog(struct asterism_trace *trace, const char *path, const ch
 		return result;
 	result = event_catalog_read(*catalog, ".", added, trace->diag);
 	if (result == -ENOENT)
-		result = diag_error(trace->diag, NULL, -EINVAL, "there is no catalog '%s'", added);
+		result = diag_error(trace->diag, NULL, -EINVAL, "catalog not found: '%s'", added);
 	return result;
 }
 
@@ -80,9 +80,11 @@ static int open_trace(struct asterism_trace *trace, const char *const *paths, si
 	if (!trace->arena)
 		return diag_no_memory(trace->diag);
 	if (given && sized_take(&options, sizeof options, given))
-		return diag_error(trace->diag, NULL, -EINVAL, "the options are none that this library knows");
+		return diag_error(trace->diag, NULL, -EINVAL,
+				  "unsupported options: their size is not one that this library knows");
 	if (!paths || !count || count > TRACES_MAX)
-		return diag_error(trace->diag, NULL, -EINVAL, "from 1 to %d traces are opened at once", TRACES_MAX);
+		return diag_error(trace->diag, NULL, -EINVAL, "the number of traces is not between 1 and %d",
+				  TRACES_MAX);
 	result = trace_filter_init(&trace->filter, &options, trace->arena, trace->diag);
 	if (!result)
 		result = open_sources(trace, paths, count, options.catalog);
@@ -107,7 +109,7 @@ int asterism_trace_open(const char *const *paths, size_t count, const struct ast
 	if (!trace->diag)
 		result = diag_no_memory(diag);
 	else if (!made)
-		result = diag_error(trace->diag, NULL, -EINVAL, "there is no place for the trace");
+		result = diag_error(trace->diag, NULL, -EINVAL, "the trace to return is NULL");
 	else
 		result = open_trace(trace, paths, count, options);
 	diag_take(diag, trace->diag);
@@ -149,7 +151,7 @@ static int fail(struct asterism_trace *trace, int error)
 		return end(trace, error);
 	if (++trace->stats.damaged < DAMAGES_MAX)
 		return error;
-	return end(trace, diag_error(trace->diag, NULL, -EIO, "too much of the trace is damaged: this was place %d",
+	return end(trace, diag_error(trace->diag, NULL, -EIO, "the trace is too damaged: stopped at damaged place %d",
 				     DAMAGES_MAX));
 }
 

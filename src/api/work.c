@@ -27,7 +27,7 @@ int api_policy_open(struct asterism_session *session)
 	const struct asterism_session_options *options = &session->options;
 
 	if (!!options->allow_actions + !!options->allowed_actions + !!options->policy_file > 1)
-		return diag_error(session->diag, NULL, -EINVAL, "actions are allowed in more than one way");
+		return diag_error(session->diag, NULL, -EINVAL, "allow_actions and a policy exclude each other");
 	session->has_policy = options->allow_actions || options->allowed_actions || options->policy_file;
 	session->policy.allows_all = options->allow_actions;
 	session->policy.anywhere = options->outside_scope;
@@ -114,7 +114,7 @@ int asterism_rules_tally(const struct asterism_rules *rules, size_t index, struc
 	const struct react_tally *from = &rules->tallies.items[index];
 	struct asterism_tally own = { .name = from->name, .is_histogram = from->is_histogram, .count = from->count };
 
-	_Static_assert(sizeof own.buckets == sizeof from->buckets, "histograms have 64 buckets");
+	_Static_assert(sizeof own.buckets == sizeof from->buckets, "a histogram has 64 buckets");
 	memcpy(own.buckets, from->buckets, sizeof own.buckets);
 	return sized_give(tally, &own, sizeof own);
 }

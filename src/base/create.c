@@ -24,13 +24,13 @@ enum { READER_PAUSES = CREATE_READER_MS / 10 };
 
 static const struct timespec reader_pause = { .tv_nsec = 10 * 1000 * 1000 };
 
-static const char no_output[] = "it is neither a file nor a pipe nor a character device";
+static const char no_output[] = "it is not a regular file, pipe or character device";
 
 static int fail(int error, const char **why)
 {
 	switch (error) {
 	case ELOOP:
-		*why = "it is a symbolic link, which is not followed: name what it points to";
+		*why = "it is a symbolic link, and links are not followed: name its target";
 		break;
 	default:
 		*why = strerror(error);
@@ -100,9 +100,9 @@ static int take(int fd, const struct create_how *how, mode_t mode, const char **
 	if (!S_ISREG(status.st_mode))
 		return refuse(fd, EINVAL, no_output, why);
 	if (status.st_uid != geteuid())
-		return refuse(fd, EEXIST, "it belongs to another user, and is not overwritten", why);
+		return refuse(fd, EEXIST, "it belongs to another user and will not be overwritten", why);
 	if (status.st_nlink > 1)
-		return refuse(fd, EMLINK, "it has other names (hard links), and is not overwritten", why);
+		return refuse(fd, EMLINK, "it has more than one hard link and will not be overwritten", why);
 	if (how->flags & O_APPEND)
 		return fd;
 	set_mode(fd, &status, mode);
@@ -142,7 +142,7 @@ static int open_existing(const char *path, const struct create_how *how, mode_t 
 	if (fd < 0) {
 		fd = fail(errno, why);
 		if (fd == -ENXIO && has_type(path, S_IFIFO))
-			*why = "no process reads this pipe: begin its reader first";
+			*why = "no process is reading this pipe: start its reader first";
 		else if (fd == -ENXIO && has_type(path, S_IFSOCK))
 			*why = no_output;
 		return fd;

@@ -155,10 +155,9 @@ int container_name_id(const char *name, struct asterism_diag *diag, char id[CONT
 	found = container_name_find("", has_runtime ? runtime : NULL, has_runtime ? colon + 1 : name, &named);
 	if (*named.unread)
 		diag_add(diag, ASTERISM_WARNING, NULL,
-			 "they may not be opened, are larger than 16 MiB, no regular files, or no JSON as the runtime "
-			 "writes "
-			 "it; an id needs none of them",
-			 "files in which runtimes keep the names of containers could not be read: %s", named.unread);
+			 "they may be unreadable, larger than 16 MiB, not regular files, or not the JSON that the "
+			 "runtime writes; a container's id works without them",
+			 "cannot read the files in which container runtimes keep names: %s", named.unread);
 	memcpy(id, named.id, sizeof named.id);
 	return found;
 }

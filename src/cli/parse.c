@@ -76,7 +76,7 @@ static int usage_error(struct parser *parser, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	snprintf(hint, sizeof hint, "'%s --help' shows how it is used", parser->typed);
+	snprintf(hint, sizeof hint, "try '%s --help'", parser->typed);
 	diag_add(parser->diag, ASTERISM_ERROR, NULL, hint, "%s", text);
 	return -EINVAL;
 }
@@ -225,7 +225,7 @@ static int parse_rest(struct parser *parser)
 
 	if (arguments->command->launches) {
 		if (parser->next == parser->argc)
-			return usage_error(parser, "no command follows the '--'");
+			return usage_error(parser, "a command must follow '--'");
 		arguments->launched = parser->argv + parser->next;
 		return 0;
 	}
@@ -262,9 +262,10 @@ static int check_operands(struct parser *parser)
 	if (count + (command->instead ? arguments->options[command->instead].count : 0) < command->operands_min)
 		return usage_error(parser, "'%s' needs %s", parser->typed, command->operands);
 	if (count && !*command->operands)
-		return usage_error(parser, "'%s' takes no operands, not '%s'", parser->typed, arguments->operands[0]);
+		return usage_error(parser, "'%s' takes no arguments, but got '%s'", parser->typed,
+				   arguments->operands[0]);
 	if (command->operands_max && count > command->operands_max)
-		return usage_error(parser, "'%s' takes %s, not '%s' as well", parser->typed, command->operands,
+		return usage_error(parser, "'%s' takes %s; '%s' is one too many", parser->typed, command->operands,
 				   arguments->operands[command->operands_max]);
 	if (from_stdin > 1)
 		return usage_error(parser, "standard input ('-') can be read only once");

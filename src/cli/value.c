@@ -15,13 +15,13 @@
 
 enum { HINT_BYTES = 320 };
 
-/* "it is one of: a, b or c" */
+/* "use one of: a, b or c" */
 static void list_choices(const char *const *choices, char *hint)
 {
 	struct text_buffer text;
 
 	text_init_fixed(&text, hint, HINT_BYTES);
-	text_append(&text, "it is one of: ");
+	text_append(&text, "use one of: ");
 	for (size_t i = 0; choices[i]; i++)
 		text_printf(&text, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
 }
@@ -78,8 +78,8 @@ static int read_time(const struct cli_option *option, const char *text, uint64_t
 		*number = (uint64_t)ns;
 		return 0;
 	}
-	diag_add(diag, ASTERISM_ERROR, NULL, "write a number with a unit: 500ms, 10s, 2min, 1h",
-		 "--%s: '%s' is not a length of time", option->name, text);
+	diag_add(diag, ASTERISM_ERROR, NULL, "use a number with a unit: 500ms, 10s, 2min, 1h",
+		 "--%s: invalid duration '%s'", option->name, text);
 	return -EINVAL;
 }
 
@@ -104,8 +104,8 @@ static int read_moment(const struct cli_option *option, const char *text, uint64
 		return 0;
 	}
 	diag_add(diag, ASTERISM_ERROR, NULL,
-		 "write 1.5s or 20ms (after the first event), or @81273000000 (ns on the clock of the events)",
-		 "--%s: '%s' is not a time", option->name, text);
+		 "use 1.5s or 20ms (after the first event), or @81273000000 (ns on the events' clock)",
+		 "--%s: invalid time '%s'", option->name, text);
 	return -EINVAL;
 }
 
@@ -118,8 +118,8 @@ static int read_mode(const struct cli_option *option, const char *text, uint64_t
 	if (isdigit((unsigned char)*text) && !*end && (*number & 0600) == 0600 && !(*number & ~0666UL))
 		return 0;
 	diag_add(diag, ASTERISM_ERROR, NULL,
-		 "write octal digits: 600 for yourself, 640 for your group to read, too, 644 for everybody",
-		 "--%s: '%s' is not a mode for files", option->name, text);
+		 "use octal digits: 600 for yourself, 640 to let your group read, 644 to let everyone read",
+		 "--%s: invalid file mode '%s'", option->name, text);
 	return -EINVAL;
 }
 
@@ -130,9 +130,9 @@ static int limit(const struct cli_option *option, const char *text, uint64_t num
 
 	if (!option->most || number <= option->most)
 		return 0;
-	snprintf(hint, sizeof hint, "it is %" PRIu64 "%s at most", option->most,
+	snprintf(hint, sizeof hint, "use at most %" PRIu64 "%s", option->most,
 		 option->kind == CLI_SIZE ? " bytes" : "");
-	diag_add(diag, ASTERISM_ERROR, NULL, hint, "--%s: '%s' is too much", option->name, text);
+	diag_add(diag, ASTERISM_ERROR, NULL, hint, "--%s: '%s' is too large", option->name, text);
 	return -EINVAL;
 }
 
@@ -159,8 +159,8 @@ static int read_size(const struct cli_option *option, const char *text, uint64_t
 {
 	if (parse_size(text, number))
 		return limit(option, text, *number, diag);
-	diag_add(diag, ASTERISM_ERROR, NULL, "write a number of bytes, or one with a unit: 64K, 500M, 2G",
-		 "--%s: '%s' is not a size", option->name, text);
+	diag_add(diag, ASTERISM_ERROR, NULL, "use a number of bytes, or a number with a unit: 64K, 500M, 2G",
+		 "--%s: invalid size '%s'", option->name, text);
 	return -EINVAL;
 }
 

@@ -269,12 +269,12 @@ static void put_text(const struct checking *checking, const struct program_rule 
 	if (placement->place == SESSION_USER)
 		printf(", but runs in user space: %s", placement->reason);
 	else if (placement->place == SESSION_VETO)
-		printf("; where it may refuse, it runs in user space: %s", placement->reason);
+		printf("; where it may be refused, it runs in user space: %s", placement->reason);
 	else if (may_fall_back)
-		fputs("; where what EMIT connects is too much for one program of the kernel, it runs in user space",
+		fputs("; falls back to user space if the rules that EMIT connects do not fit into one BPF program",
 		      stdout);
 	if (adds_up(checking, rule, placement, &why) && why)
-		printf("; the kernel delivers all its matches to be added up, as %s", why);
+		printf("; the kernel sends every match to user space, where they are aggregated, because %s", why);
 	putchar('\n');
 }
 
@@ -284,7 +284,7 @@ static void warn(const struct checking *checking, const struct program_rule *rul
 	json_t *texts = missing_of(checking, rule);
 
 	for (size_t i = 0; i < json_array_size(texts); i++)
-		cli_warning("%s %s waits for what this kernel does not raise: %s", program_sort(rule),
+		cli_warning("%s %s waits for events that this kernel does not raise: %s", program_sort(rule),
 			    program_text(checking->program, rule->name), json_string_value(json_array_get(texts, i)));
 	json_decref(texts);
 }
@@ -367,33 +367,26 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism check slow-syscall.rule",
-	  "Says whether the rules of the file are right, and where they will run." },
-	{ "asterism check -f json slow-syscall.rule", "The same for an editor: what is wrong, with its place." },
+	{ "asterism check slow-syscall.rule", "Checks the rules of the file, and says where they will run." },
+	{ "asterism check -f json slow-syscall.rule", "The same for an editor: each error with its location." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_check = {
 	.name = "check",
-	.summary = "check rule files and explain what is wrong in them",
+	.summary = "check rule files and explain their errors",
 	.operands = "{FILE | -r TEXT}...",
 	.description =
 		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
-		"running anything; '-' is standard input. Errors are shown with their place, the line and what would "
-		"be right; several per "
-		"run.\n\n"
-		"A rule that is fine runs inside the kernel unless it is said why it does not: everything that keeps "
-		"it out, "
-		"with its place and what to write instead. What depends on this "
-		"machine is a warning: events that its kernel does not raise, fields that it does not say. A probe "
-		"that its file does not have, "
-		"and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this needs "
-		"privileges.\n\n"
-		"With -f json everything is on standard output, an object per line. A message has severity (error, "
-		"warning, note), file, line, column, end, message and help: columns are bytes from 1, end is the "
-		"first one behind the place, null stands for what there is not. A rule has name, sort, file, line, "
-		"runs "
-		"(kernel, user space, before the call, nowhere), why and missing.",
+		"running anything; '-' is standard input. Errors are shown with their location, the source line and a "
+		"proposal; several per run.\n\nA valid rule runs inside the kernel. If it cannot, everything that "
+		"prevents it is listed, with its location and what to write instead. Whatever depends on this machine "
+		"is a warning: events that its kernel does not raise, fields that it does not provide. A probe that is "
+		"missing in its file, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this "
+		"needs privileges.\n\nWith -f json everything is on standard output, an object per line. A message has "
+		"severity (error, warning, note), file, line, column, end, message and help: columns are bytes from 1, "
+		"end is the first column after the location, null means that there is none. A rule has name, sort, "
+		"file, line, runs (kernel, user space, before the call, nowhere), why and missing.",
 	.options = { OPTION_EXCEPT, OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,

@@ -40,7 +40,7 @@ static int write_image(const struct cli_arguments *arguments, const char *output
 	const void *image = session_rules_image(rules, &length);
 
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		cli_error("an image is not for a terminal; name a file");
+		cli_error("refusing to write a binary image to a terminal: name a file with -o");
 		return STATUS_USAGE;
 	}
 	return cmd_output_write(arguments, output, image, length);

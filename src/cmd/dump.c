@@ -36,7 +36,7 @@ static int open_sink(struct dump *dump, const struct cli_arguments *arguments)
 	int result = trace_sink_open(format, &options, &dump->sink);
 
 	if (result)
-		cli_error("events cannot be written as %s: %s", format, strerror(-result));
+		cli_error("cannot write events as %s: %s", format, strerror(-result));
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
@@ -61,7 +61,7 @@ static void check_output(struct dump *dump, int result)
 		return;
 	dump->error = -result;
 	if (result != -EPIPE)
-		cli_error("%s cannot be written: %s", dump->file ? dump->file : "standard output", strerror(-result));
+		cli_error("cannot write %s: %s", dump->file ? dump->file : "standard output", strerror(-result));
 }
 
 static void close_output(struct dump *dump)
@@ -121,7 +121,7 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism dump trace", "Shows all events of the trace in the directory trace." },
 	{ "asterism dump -e 'sched_*' --cpu 0 --from 2s --to 2500ms trace",
-	  "Half a second of what the scheduler did on one processor." },
+	  "Shows half a second of scheduling on one CPU." },
 	{ "asterism dump -f json -p 1234 trace >events.jsonl", "Writes the events of a process for other programs." },
 	{ NULL, NULL },
 };
@@ -133,15 +133,14 @@ const struct cli_command cmd_dump = {
 	.operands_min = 1,
 	.description =
 		"Shows the events of all traces, merged by time. A trace is a directory that 'asterism record' has "
-		"written, any other directory with a CTF trace, or a file of JSON lines; '-' is standard input.\n\n"
-		"A line of text has the time of the event, the processor, the name of the thread, its process and "
+		"written, any other directory with a CTF trace, or a file of JSON lines; '-' is standard input.\n\nA "
+		"line of text has the time of the event, the processor, the name of the thread, its process and "
 		"thread, the event and its fields. With -v its ordinal comes first. In JSON an event is one object per "
-		"line, as 'asterism replay' reads it. Where events were lost when the trace was recorded, a line of "
-		"text says so, and a warning and the exit status in the end.\n\n"
-		"The options that choose events all hold at once. Ordinals and times are those of the whole input, "
-		"whatever is shown of it: --from 1.5s is one and a half seconds after its first event, --from @TIME a "
-		"time on its clock in ns.\n\n"
-		"A trace that is damaged is shown up to the damage, and its other streams to their end.",
+		"line, as 'asterism replay' reads it. Where events were lost during recording, a line of text says so, "
+		"and a warning and the exit status say so at the end.\n\nAll options that select events apply "
+		"together. Ordinals and times refer to the whole input, however little of it is shown: --from 1.5s is "
+		"one and a half seconds after its first event, --from @TIME a time on its clock in ns.\n\nA damaged "
+		"trace is shown up to the damage, and its other streams to their end.",
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_MODE, OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES,
 		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },

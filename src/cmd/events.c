@@ -75,7 +75,7 @@ static void put_hook(const struct event_type *type, uint32_t index, const struct
 	if (available == 0)
 		put_named(": not on this kernel: ", reason);
 	else if (available < 0)
-		fputs(": whether this kernel has it is not known", stdout);
+		fputs(": unknown whether this kernel has it", stdout);
 	putchar('\n');
 }
 
@@ -110,11 +110,11 @@ static int no_such_type(const struct listing *listing)
 {
 	const char *nearest = event_catalog_nearest(listing->catalog, listing->pattern);
 
-	cli_error("no event type is called '%s'", listing->pattern);
+	cli_error("there is no event type '%s'", listing->pattern);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else
-		cli_hint("a part of a name is enough, and '*' may stand at both ends of a pattern: '*sync*'");
+		cli_hint("a part of a name is enough; a pattern may begin and end with '*': '*sync*'");
 	return STATUS_USAGE;
 }
 
@@ -255,7 +255,7 @@ static const struct cli_example examples[] = {
 	{ "asterism events 'sched_*'", "Lists the scheduler's events." },
 	{ "asterism events -v sensor:./server", "Shows the events that a program raises itself." },
 	{ "asterism events -v openat", "Shows fields, types and meanings of the events with openat in their name." },
-	{ "asterism events --catalog own.events -v", "Shows the events of a catalog of one's own." },
+	{ "asterism events --catalog own.events -v", "Shows the events of a catalog of your own." },
 	{ NULL, NULL },
 };
 
@@ -265,18 +265,16 @@ const struct cli_command cmd_events = {
 	.operands = "[PATTERN]",
 	.operands_max = 1,
 	.description =
-		"Lists the event types that rules can name: those of the Linux catalog, where tracefs can be "
-		"read, every other tracepoint of this machine, and those of the other shipped catalogs, each with "
-		"the EVENTS line that a rule file needs for it. PATTERN is a glob, or a part of a name, or the name of "
-		"such a catalog. With --catalog, the types of that catalog alone are listed.\n\n"
-		"sensor:/path/of/program lists what that program's sensors are, sensor:NAME and sensor:PROGRAM:NAME "
-		"those "
-		"of applications that run ('asterism sensors').\n\n"
-		"With -v, each type's tracepoint and fields are shown, with what their numbers mean, and whether this "
-		"kernel can raise it. Besides these fields every event has ts (ns), cpu, pid (process), tid (thread) "
-		"and comm, and one that a kernel raises can be asked for ppid, uid, gid, exe, args, cgroup, cgroup_id "
-		"and ns_pid. A field that means a descriptor (fd) has its file, 'a.fd.path', and the other side of its "
-		"socket, 'a.fd.peer'.",
+		"Lists the event types that rules can name: those of the Linux catalog; every other tracepoint of this "
+		"machine, where tracefs is readable; and those of the other shipped catalogs, each with the EVENTS "
+		"line that a rule file needs for it. PATTERN is a glob, a part of a name, or the name of a catalog. "
+		"With --catalog, only the types of that catalog are listed.\n\nsensor:/path/of/program lists that "
+		"program's sensors, sensor:NAME and sensor:PROGRAM:NAME those of running applications ('asterism "
+		"sensors').\n\nWith -v, each type's tracepoint and fields are shown, with the meaning of their "
+		"numbers, and whether this kernel can raise it. Besides these fields every event has ts (ns), cpu, pid "
+		"(process), tid (thread) and comm; kernel events also have ppid, uid, gid, exe, args, cgroup, "
+		"cgroup_id and ns_pid. A field that is a descriptor (fd) has its file, 'a.fd.path', and the other side "
+		"of its socket, 'a.fd.peer'.",
 	.options = { OPTION_CATALOG, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,

@@ -130,14 +130,14 @@ static bool goes_together(const struct cli_arguments *arguments)
 	bool plans = cli_has(arguments, OPTION_PLAN), traces = cli_has(arguments, OPTION_TRACE);
 
 	if (plans && formats[arguments->options[OPTION_GRAPH_FORMAT].number] == program_explain_dot)
-		cli_error("a plan is no drawing: --plan goes with -f text and -f json");
+		cli_error("--plan can only be shown with -f text or -f json");
 	else if (plans && traces)
-		cli_error("--plan and --trace show different things: give one of them");
+		cli_error("--plan and --trace exclude each other");
 	else
 		for (size_t i = 0; i < sizeof of_trace / sizeof *of_trace; i++) {
 			if (traces || !cli_has(arguments, of_trace[i]))
 				continue;
-			cli_error("--%s is about a trace: give --trace, too", option_rows[of_trace[i]].name);
+			cli_error("--%s needs --trace", option_rows[of_trace[i]].name);
 			return false;
 		}
 	return !plans || (!traces && formats[arguments->options[OPTION_GRAPH_FORMAT].number] != program_explain_dot);
@@ -175,11 +175,11 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism explain slow-syscall.rule", "Says how the rule matches, where it runs and what it costs." },
+	{ "asterism explain slow-syscall.rule", "Shows how the rule matches, where it runs and what it costs." },
 	{ "asterism explain -f dot slow-syscall.rule | dot -Tsvg >rule.svg", "Draws the automaton." },
-	{ "asterism explain --plan slow-syscall.rule", "Says what its code does at each event, and what it locks." },
+	{ "asterism explain --plan slow-syscall.rule", "Shows what its code does at each event, and what it locks." },
 	{ "asterism explain --trace events.jsonl slow-syscall.rule",
-	  "Says how often it will match, how many runs will be open and what that costs, going by the events." },
+	  "Predicts from the events how often it will match, how many runs will be open and what that costs." },
 	{ NULL, NULL },
 };
 
@@ -189,20 +189,14 @@ const struct cli_command cmd_explain = {
 	.operands = "{FILE | -r TEXT}...",
 	.description =
 		"Shows what the compiler made of each rule: states and transitions with their conditions, the key "
-		"under which runs "
-		"wait in each state, whether the rule will run in the kernel or in user space and why, and how much "
-		"memory its "
-		"pool takes.\n\n"
-		"With -f dot there is one graph per rule for Graphviz, with -f json one object per rule and line.\n\n"
-		"With --plan, what is decided before any code for the kernel is made: how runs are kept and locked, "
-		"what "
-		"programs do at a match, and for each event which runs it finds, what it does to them, and which "
-		"fields it "
-		"takes, and when. All actions are taken to be allowed.\n\n"
-		"With --trace the automaton runs over recorded events, and its states and transitions are shown with "
-		"their "
-		"probabilities, with what follows from them: matches in a second, runs that are open, the pool that "
-		"will do, and what the rule costs, before it is loaded. With --assume a probability is another one.",
+		"under which runs wait in each state, whether the rule will run in the kernel or in user space and "
+		"why, and how much memory its pool takes.\n\nWith -f dot there is one graph per rule for Graphviz, "
+		"with -f json one object per rule and line.\n\nWith --plan, the decisions behind the code for the "
+		"kernel are shown: how runs are stored and locked, what programs do at a match, and for each event "
+		"which runs it finds, what it does to them, which fields it reads, and when. All actions count as "
+		"allowed.\n\nWith --trace the automaton runs over recorded events. Its states and transitions are "
+		"shown with their probabilities and what follows from them: matches per second, open runs, a "
+		"sufficient pool, and what the rule costs, before it is loaded. --assume replaces a probability.",
 	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_ORDER_BY,
 		     OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TIME_FIELD, OPTION_TO, OPTION_TRACE },
 	.examples = examples,

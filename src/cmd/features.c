@@ -24,7 +24,7 @@ static const char *sentence_of(const struct probe *probe, int has)
 		return probe->purpose;
 	if (has < 0)
 		return strerror(-has);
-	return probe->without ? probe->without : "nothing runs in this kernel";
+	return probe->without ? probe->without : "neither rules nor recordings can run in this kernel";
 }
 
 static void put_text(const struct probe *probe, int has)
@@ -79,7 +79,7 @@ static int run(const struct cli_arguments *arguments)
 	}
 	json_decref(features);
 	if (!runs)
-		cli_error("rules and recordings need what is missing here");
+		cli_error("rules and recordings cannot run: required features are missing");
 	return runs ? STATUS_FINE : STATUS_KERNEL;
 }
 
@@ -91,19 +91,18 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_features = {
 	.name = "features",
-	.summary = "show what this kernel offers, and what is different without the rest",
+	.summary = "show which kernel features are available, and what is different without the others",
 	.operands = "",
 	.operands_min = 0,
 	.operands_max = 0,
 	.description =
-		"Tries what asterism uses of a kernel, by loading the smallest program that needs it, whatever the "
-		"version says. Each line is a feature, whether the kernel has it, and what asterism does with it or, "
-		"where it is missing, what is different (with the first Linux that has it).\n\n"
-		"With -f json one object: kernel, runs (whether rules and recordings run in it at all), and features, "
-		"objects with feature, has (null: unknown, mostly for lack of privilege), required, purpose, "
-		"without and since.\n\n"
-		"Needs the privileges that loading programs needs. The status is 4 where rules and recordings cannot "
-		"run in this kernel or with these privileges.",
+		"Tests each kernel feature that asterism uses by loading the smallest program that needs it, whatever "
+		"the version says. Each line is a feature, whether the kernel has it, and what asterism does with it "
+		"or, where it is missing, what is different (with the first Linux version that has it).\n\nWith -f "
+		"json one object: kernel, runs (whether rules and recordings run in it at all), and features, objects "
+		"with feature, has (null: unknown, mostly for lack of privilege), required, purpose, without and "
+		"since.\n\nNeeds the privileges for loading BPF programs. The status is 4 if rules and recordings "
+		"cannot run in this kernel or with these privileges.",
 	.options = { OPTION_FORMAT_EVENTS },
 	.examples = examples,
 	.run = run,

@@ -30,8 +30,8 @@ static bool is_weaker_late(const struct react_action *action)
 
 void help_actions(FILE *stream)
 {
-	fputs("What 'DO { CALL ACTION(...) }' in a rule can do at a match. Actions marked with * change the\n"
-	      "system: they need --allow-actions or a --policy that allows them, else they are only reported.\n",
+	fputs("The actions that 'DO { CALL ACTION(...) }' in a rule can take at a match. Actions marked with *\nchange "
+	      "the system: they need --allow-actions or a --policy; otherwise they are only reported.\n",
 	      stream);
 	for (size_t i = 0; react_actions[i]; i++) {
 		const struct react_action *action = react_actions[i];

@@ -54,7 +54,8 @@ static int write_rule(const struct cli_arguments *arguments, const char *rule)
 	int status = cmd_read_files(arguments, &file, 1, &rules);
 
 	if (status) {
-		cli_error("the translation of %s is no rule: its binding says something wrong", arguments->operands[0]);
+		cli_error("the translation of %s is not a valid rule: its binding has an error",
+			  arguments->operands[0]);
 		return status;
 	}
 	session_rules_free(rules);
@@ -70,7 +71,7 @@ static int run(const struct cli_arguments *arguments)
 	int result;
 
 	if (bind && output && cmd_is_same_file(bind, output)) {
-		cli_error("%s is what this command reads: it would be lost", output);
+		cli_error("refusing to overwrite %s, which this command reads", output);
 		asterism_diag_free(diag);
 		return STATUS_USAGE;
 	}

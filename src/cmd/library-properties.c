@@ -51,7 +51,7 @@ static int read_rules(const struct library *library, struct session_rules **rule
 	if (!result)
 		result = session_rules_read_files(&wanted, diag, rules);
 	if (result)
-		cli_warning("the rules of the library cannot be read together, so their severity is not known");
+		cli_warning("cannot read the rules of the library together, so their severity is unknown");
 	asterism_diag_free(diag);
 	alloc_free(files);
 	return result;

@@ -21,7 +21,7 @@ static int unknown_command(const char *name)
 {
 	const char *nearest = cmd_nearest(name);
 
-	cli_error(name[0] == '-' ? "there is no option %s" : "there is no command '%s'", name);
+	cli_error(name[0] == '-' ? "unknown option '%s'" : "unknown command '%s'", name);
 	if (nearest)
 		cli_hint("did you mean 'asterism %s'?", nearest);
 	else
@@ -36,7 +36,7 @@ static bool check_moments(const struct cli_arguments *arguments)
 
 	if (!from->text || !to->text || (*from->text == '@') != (*to->text == '@') || from->number < to->number)
 		return true;
-	cli_error("--to %s is not after --from %s: no event is between them", to->text, from->text);
+	cli_error("--to %s is not after --from %s", to->text, from->text);
 	return false;
 }
 
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	}
 	/* What did not fit into the buffer has failed before, and leaves nothing to flush. */
 	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE && status == STATUS_FINE) {
-		cli_error("standard output cannot be written: %m");
+		cli_error("cannot write standard output: %m");
 		status = STATUS_USAGE;
 	}
 	return status;

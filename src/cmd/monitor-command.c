@@ -138,18 +138,18 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 static int check(const struct cli_arguments *arguments)
 {
 	if (cli_has(arguments, OPTION_FROM_TRACE)) {
-		cli_error("a trace is evaluated by 'asterism replay', by the same rules and measures: nothing is "
-			  "promised of what is over");
+		cli_error("'asterism monitor' works on live sensors; for traces use 'asterism replay', with the same "
+			  "rules and measures");
 		cli_hint("asterism replay [--measure EVENT] [--heartbeat EVENT=TIME] [FILE...] TRACE");
 		return STATUS_USAGE;
 	}
 	if (!arguments->operand_count && !cli_has(arguments, OPTION_RULE) && !measuring_is_asked(arguments)) {
-		cli_error("nothing to evaluate: there is no rule, and nothing to measure");
+		cli_error("nothing to evaluate: no rule and no --measure was given");
 		cli_hint("asterism monitor FILE... -- CMD, or asterism monitor --measure EVENT -- CMD");
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_PROVE) && cli_has(arguments, OPTION_FOR)) {
-		cli_error("only one of --prove and --for can be given: both say how long");
+		cli_error("--prove and --for exclude each other: both set the duration");
 		return STATUS_USAGE;
 	}
 	return STATUS_FINE;
@@ -217,9 +217,9 @@ static int finish(struct monitoring *monitoring, const struct cli_arguments *arg
 	session_totals_fini(&totals);
 	report_end(&monitoring->report, outcome);
 	if (outcome->alive)
-		cli_note("the command goes on without being observed (process %d)", outcome->alive);
+		cli_note("the command continues unobserved (process %d)", outcome->alive);
 	if (outcome->end == MONITOR_MISSED)
-		cli_error("ended by --strict: an element was lost, or evaluated too late");
+		cli_error("ended by --strict: an event was lost, or evaluated too late");
 	if (has_missed && (monitoring->report.is_proof || monitoring->options.strict))
 		return STATUS_LOST;
 	/* The time was ours, and what ended the command then, too. */
@@ -302,11 +302,11 @@ static const struct cli_example examples[] = {
 	{ "asterism monitor slow.rule -- ./server", "Evaluates every event of the sensors that the rule waits for." },
 	{ "asterism monitor slow.rule --sensor request_begin,rate=50000/s,burst=100 --sensor "
 	  "request_end,rate=50000/s,burst=100 -- ./server",
-	  "The same, with the promise that each has been evaluated 3 ms after it was raised, and some more that is "
-	  "printed." },
+	  "The same, with the guarantee that each event is evaluated within the printed bound, about 3 ms after it was "
+	  "raised." },
 	{ "asterism monitor slow.rule --sensor request_begin,rate=1000/s --period 5ms --latency 20ms --prove 60s -p "
 	  "1234",
-	  "Holds the promise against a minute of what happens, and draws how long it took." },
+	  "Compares the guarantee with a minute of real events, and draws how long evaluations took." },
 	{ "asterism monitor --measure request_end,by=word --heartbeat request_end=5s --every 1s -- ./server",
 	  "Measures without a rule: a table every second, and a line when no request has ended for 5 s." },
 	{ NULL, NULL },
@@ -314,28 +314,25 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_monitor = {
 	.name = "monitor",
-	.summary = "evaluate every event of sensors, within a time that is promised",
+	.summary = "evaluate every event of sensors within a guaranteed time",
 	.operands = "{FILE | -r TEXT | --measure WHAT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
-		"Feeds the rules with every event of the sensors that they wait for, in the order of time, and looks "
-		"for new ones once in a period. What is observed is chosen as with 'asterism run'.\n\n"
-		"With --measure and --heartbeat elements are measured as well, or alone: rates, intervals and jitter, "
-		"values of fields, histograms, and what stays away. The sensors are those of the launched program's "
-		"file, of running applications, or of --catalog sensor:FILE.\n\n"
-		"Where a rate is declared of the sensors (--sensor), it is computed beforehand how many elements per "
-		"period have to be evaluated so that each has been within --latency, whether there is a processor "
-		"for that, and whether the kernel grants it; what does not fit is refused, with the figures. The "
-		"promise is printed before the start as a sum of its parts, and every element is held against it. "
-		"For each that is late the cause is found: a producer that exceeded its rate, an evaluation that "
-		"took too long, a writer that stood still, a late wake-up. What was lost is counted "
-		"exactly.\n\n"
-		"Without the privilege (CAP_SYS_NICE), or without a declared rate, there is no guarantee, and that is "
-		"said; with "
-		"--policy or --strict it is an error. SIGUSR1 prints how it goes. Rules that wait for events of the "
+		"Feeds the rules every event of the sensors that they wait for, in order of time, and looks for new "
+		"events once per period. The processes to observe are chosen as with 'asterism run'.\n\nWith --measure "
+		"and --heartbeat events are also measured, with or without rules: rates, intervals and jitter, values "
+		"of fields, histograms, and events that fail to appear. The sensors are those of the launched "
+		"program's file, of running applications, or of --catalog sensor:FILE.\n\nIf the rates of the sensors "
+		"are declared (--sensor), the monitor computes beforehand how many events per period must be evaluated "
+		"so that each is evaluated within --latency, whether one CPU suffices, and whether the kernel grants "
+		"the time. If it does not fit, the monitor refuses to start and prints the figures. The guarantee is "
+		"printed before the start as a sum of its parts, and every event is compared with it. For each late "
+		"event the cause is found: a producer that exceeded its rate, an evaluation that took too long, a "
+		"suspended writer, a late wake-up. Lost events are counted exactly.\n\nWithout the privilege "
+		"(CAP_SYS_NICE), or without a declared rate, there is no guarantee, and a warning says so; with "
+		"--policy or --strict that is an error. SIGUSR1 prints how it goes. Rules that wait for events of the "
 		"kernel, too, are evaluated beside the promise, as 'asterism run' does: nothing is known of their "
-		"rate.\n\n"
-		"What was recorded is evaluated by 'asterism replay', which takes the same rules, --measure and "
-		"--heartbeat, and finds the same.",
+		"rate.\n\nWhat was recorded is evaluated by 'asterism replay', which takes the same rules, --measure "
+		"and --heartbeat, and finds the same.",
 	.options = { OPTION_ALL,         OPTION_CATALOG,      OPTION_EVERY,    OPTION_HEARTBEAT, OPTION_MEASURE,
 		     OPTION_METRICS,     OPTION_COPY,         OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,         OPTION_FROM_TRACE,   OPTION_FORMAT,   OPTION_HOLD,      OPTION_LATENCY,

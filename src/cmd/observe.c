@@ -75,8 +75,8 @@ static void report_early_signals(bool launches)
 	const struct sigaction early = { .sa_handler = on_early_signal, .sa_flags = (int)SA_RESETHAND };
 
 	own_pid = getpid();
-	not_begun = launches ? "asterism: error: interrupted before it began; the command was not started\n"
-			     : "asterism: error: interrupted before it began; nothing was observed\n";
+	not_begun = launches ? "asterism: error: interrupted before the session began; the command was not started\n"
+			     : "asterism: error: interrupted before the session began; nothing was observed\n";
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
 		struct sigaction action;
 
@@ -97,7 +97,7 @@ static int open_signals(sigset_t *taken)
 	take_harmless(taken);
 	fd = signalfd(-1, taken, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		cli_error("signals cannot be received: %m");
+		cli_error("cannot receive signals: %m");
 	return fd;
 }
 
@@ -126,19 +126,19 @@ static int check_scope(const struct cli_arguments *arguments)
 
 	ways = ways ? ways : has_filter(arguments);
 	if (ways == 1 && is_everywhere(arguments) && cli_has(arguments, OPTION_WAIT)) {
-		cli_error("--wait is for a command or -p: the whole machine never ends");
+		cli_error("--wait needs a command or -p");
 		return STATUS_USAGE;
 	}
 	if (ways == 1 && (cli_has(arguments, OPTION_PID) || !cli_has(arguments, OPTION_NO_CHILDREN)))
 		return STATUS_FINE;
 	if (ways == 1) {
-		cli_error("--no-children is for the processes of -p");
+		cli_error("--no-children needs -p");
 		return STATUS_USAGE;
 	}
 	if (ways == 0)
-		cli_error("what is to be observed?");
+		cli_error("no processes to observe were named");
 	else
-		cli_error("only one of '-- CMD', -p PID and -a can be given");
+		cli_error("'-- CMD', -p PID and -a exclude each other");
 	cli_hint("add '-- CMD' to launch a command, '-p PID' for a process, or '-a' for the whole machine");
 	return STATUS_USAGE;
 }
@@ -223,8 +223,8 @@ int observe_allow(struct observation *observation, const struct cli_arguments *a
 
 	observation->policy.allows_all = cli_has(arguments, OPTION_ALLOW_ACTIONS);
 	if (file && observation->policy.allows_all) {
-		cli_error("only one of --allow-actions and --policy can be given");
-		cli_hint("--allow-actions allows everything, --policy what the file says");
+		cli_error("--allow-actions and --policy exclude each other");
+		cli_hint("--allow-actions allows all actions, --policy those that the file lists");
 		return STATUS_USAGE;
 	}
 	if (file)
@@ -257,7 +257,7 @@ static void report_preparations(const struct observation *observation)
 	uint64_t took = clock_now_ns() - observation->begun_ns;
 
 	if ((took > SLOW_START_NS && isatty(STDERR_FILENO)) || observation->verbose)
-		cli_note("observing after %.1f s of preparations%s", (double)took / 1e9,
+		cli_note("observing, after %.1f s of preparation%s", (double)took / 1e9,
 			 observation->options.command ? "; the command starts now"
 						      : "; what happened before was not observed");
 }
@@ -285,11 +285,11 @@ static void report_remaining(const struct observation *observation, const struct
 	for (size_t i = 0, used = 0; i < remaining->count && i < SESSION_REMAINING_NAMED; i++)
 		used += (size_t)snprintf(who + used, sizeof who - used, "%s%d", i ? ", " : "", remaining->pids[i]);
 	(observation->options.policy ? cli_warning : cli_note)(
-		"%zu observed process%s outlive%s %s and %s not observed any more: %s%s", remaining->count,
+		"%zu observed process%s outlive%s %s and %s no longer observed: %s%s", remaining->count,
 		remaining->count == 1 ? "" : "es", remaining->count == 1 ? "s" : "",
 		observation->options.command ? "the command" : "the process of -p",
 		remaining->count == 1 ? "is" : "are", who, remaining->count > SESSION_REMAINING_NAMED ? ", ..." : "");
-	cli_hint("with --wait the session lasts until they have ended");
+	cli_hint("with --wait the session lasts until they end");
 }
 
 /* Probes in user code take the kernel seconds to detach; nothing is observed then any more. */
@@ -298,7 +298,7 @@ static void report_detaching(const struct observation *observation, uint64_t ela
 	uint64_t since = clock_now_ns() - observation->started_ns;
 
 	if (since > elapsed_ns + SLOW_END_NS && (isatty(STDERR_FILENO) || observation->verbose))
-		cli_note("the observation had ended %.1f s before: that long the kernel detached its programs",
+		cli_note("detaching the BPF programs took %.1f s; nothing was observed meanwhile",
 			 (double)(since - elapsed_ns) / 1e9);
 }
 
@@ -308,23 +308,22 @@ void observe_report_end(const struct observation *observation, const struct sess
 	bool is_over = outcome->end == SESSION_COMMAND_ENDED || outcome->end == SESSION_PIDS_ENDED;
 
 	if (outcome->command_alive)
-		cli_note("the command goes on without being observed (process %d)", outcome->command_pid);
+		cli_note("the command continues unobserved (process %d)", outcome->command_pid);
 	if (is_over && outcome->remaining.count)
 		report_remaining(observation, &outcome->remaining);
 	report_detaching(observation, totals->elapsed_ns);
 	if (observation->filter && !totals->events && !totals->recording.events)
-		cli_note(
-			"no event came from a process that the options about cgroups, names or users let pass: perhaps "
-			"there is none");
+		cli_note("no event came from a process that --cgroup, --container, --unit, --comm or --user select: "
+			 "perhaps there is no such process");
 }
 
 void observe_report_stops(const struct session_totals *totals)
 {
 	if (totals->stops_refused)
-		cli_warning("%" PRIu64 " times a process was not stopped: too many were", totals->stops_refused);
+		cli_warning("%" PRIu64 " times a process was not stopped: too many processes were stopped already",
+			    totals->stops_refused);
 	if (totals->asks_lost)
-		cli_warning("%" PRIu64 " questions were lost and got their default answer: they came too fast",
-			    totals->asks_lost);
+		cli_warning("%" PRIu64 " verdict requests came too fast and got the default answer", totals->asks_lost);
 }
 
 void observe_report_news(struct observation *observation)
@@ -336,10 +335,10 @@ void observe_report_news(struct observation *observation)
 bool observe_report_unwritten(const struct recording_totals *totals)
 {
 	if (totals->snapshots_cut)
-		cli_warning("%" PRIu64 " snapshot%s could not be written whole", totals->snapshots_cut,
+		cli_warning("%" PRIu64 " snapshot%s could not be written completely", totals->snapshots_cut,
 			    totals->snapshots_cut == 1 ? "" : "s");
 	if (totals->unclosed)
-		cli_warning("%" PRIu64 " trace%s may lack the last events: the disk did not say that it has them",
+		cli_warning("%" PRIu64 " trace%s may lack the last events: the disk did not confirm them",
 			    totals->unclosed, totals->unclosed == 1 ? "" : "s");
 	return totals->snapshots_cut || totals->unclosed;
 }

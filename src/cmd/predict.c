@@ -188,8 +188,7 @@ static void warn_of_losses(struct run *run)
 		diag_add(run->diag, ASTERISM_WARNING, NULL, "record with a larger --ring",
 			 "%" PRIu64 " events are missing: rates and probabilities are too low", run->totals.lost);
 	if (run->last_ns == run->first_ns)
-		diag_add(run->diag, ASTERISM_WARNING, NULL, NULL,
-			 "the trace has no length in time: rates are of one second");
+		diag_add(run->diag, ASTERISM_WARNING, NULL, NULL, "the trace spans no time: rates assume one second");
 }
 
 int cmd_predict(const struct cli_arguments *arguments, const struct session_rules *rules, struct text_buffer *out)

@@ -228,7 +228,7 @@ void prices_get(struct model_prices *prices)
 	if (geteuid() != 0)
 		return;
 	if (!measure(&measured)) {
-		cli_note("what rules cost could not be measured on this machine: the prices are those of a table");
+		cli_note("cannot measure what rules cost on this machine: using built-in prices");
 		return;
 	}
 	*prices = measured;

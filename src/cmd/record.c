@@ -266,7 +266,7 @@ static int check_options(const struct cli_arguments *arguments)
 	bool flight = cli_has(arguments, OPTION_FLIGHT);
 
 	if (!cli_has(arguments, OPTION_DIRECTORY)) {
-		cli_error("where is the trace to go?");
+		cli_error("no path was given for the trace");
 		cli_hint("-o DIR names a new directory");
 		return STATUS_USAGE;
 	}
@@ -375,29 +375,20 @@ const struct cli_command cmd_record = {
 	.operands = "-o DIR [RULE | -r TEXT]... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Records events of a command that is launched, with all its descendants; of processes that run already "
-		"(-p), with theirs; or of the whole machine (-a). Of asterism itself nothing is recorded but what is "
-		"about an "
-		"observed "
-		"process, such as waking it. This needs root, or CAP_BPF and CAP_PERFMON.\n\n"
-		"The trace is a directory in the Common Trace Format 1.8: 'asterism dump', 'stat' and 'replay' read "
-		"it, and so "
-		"do babeltrace2 and others. Without -e it holds the life of processes and threads, switches and "
+		"(-p), with theirs; or of the whole machine (-a). asterism itself is not recorded, except for events "
+		"about an observed process, such as waking it. This needs root, or CAP_BPF and CAP_PERFMON.\n\nThe "
+		"trace is a directory in the Common Trace Format 1.8: 'asterism dump', 'stat' and 'replay' read it, "
+		"and so do babeltrace2 and others. Without -e it holds the life of processes and threads, switches and "
 		"wake-ups, system calls, signals and page faults. With --rules it holds what the rules look at (and "
-		"what -e "
-		"adds), and the rules run meanwhile: their matches are reported, and the trace is annotated with "
-		"them.\n\n"
-		"With --layout lttng events and fields have the names of LTTng's kernel tracer, which Trace Compass's "
-		"kernel analyses know. Every system call then is an event of its own name, and the trace begins with a "
-		"dump of the threads that are observed.\n\n"
-		"Events pass through a ring in memory per processor. What a ring loses is counted exactly, reported at "
-		"the end, and noted in the trace where it happened; the exit status is then 3. If the disk is full or "
-		"asterism "
-		"is "
-		"killed, what was written until then can be read: all but the last second at most. SIGUSR1 has "
-		"everything written at once (with --flight: a snapshot).\n\n"
-		"The recording ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM "
-		"or SIGHUP. "
-		"A launched command is treated as by 'asterism run'.",
+		"what -e adds), and the rules run meanwhile: their matches are reported, and the trace is annotated "
+		"with them.\n\nWith --layout lttng events and fields have the names of LTTng's kernel tracer, which "
+		"Trace Compass's kernel analyses know. Every system call then is an event of its own name, and the "
+		"trace begins with a dump of the threads that are observed.\n\nEvents pass through a ring in memory "
+		"per processor. What a ring loses is counted exactly, reported at the end, and noted in the trace "
+		"where it happened; the exit status is then 3. If the disk is full or asterism is killed, what was "
+		"written until then can be read: all but the last second at most. SIGUSR1 has everything written at "
+		"once (with --flight: a snapshot).\n\nThe recording ends when the command or the processes have ended, "
+		"after --for, or at Ctrl-C, SIGTERM or SIGHUP. A launched command is treated as by 'asterism run'.",
 	.options = { OPTION_ABOUT,       OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,     OPTION_COMM,
 		     OPTION_USER,        OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG,  OPTION_DIRECTORY,
 		     OPTION_EVENTS,      OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,      OPTION_FOR_REPORT,

@@ -134,7 +134,7 @@ static int find_kinds(const struct cli_arguments *arguments, struct operands *op
 
 	*operands = (struct operands){ 0 };
 	if (!arguments->operand_count) {
-		cli_error("nothing to replay: there is no trace");
+		cli_error("nothing to replay: no trace was given");
 		cli_hint("asterism replay -r TEXT TRACE");
 		return STATUS_USAGE;
 	}
@@ -167,8 +167,8 @@ static int check_kinds(const struct cli_arguments *arguments, const struct opera
 	}
 	if (operands->rule_count || cli_has(arguments, OPTION_RULE) || measuring_is_asked(arguments))
 		return STATUS_FINE;
-	cli_error("no rule to look for: %s is a trace", operands->traces[0]);
-	cli_hint("rules come before the traces, in files that do not end in .jsonl");
+	cli_error("no rule was given: %s is a trace", operands->traces[0]);
+	cli_hint("put rules before the traces; their file names must not end in .jsonl");
 	return STATUS_USAGE;
 }
 

@@ -250,8 +250,8 @@ static int choose(const struct library *library, const char *pattern, struct cho
 
 static int many(void)
 {
-	cli_error("--text writes one rule, and several are meant");
-	cli_hint("'asterism rules' lists them; a whole name means one");
+	cli_error("--text writes a single rule, but the pattern matches several");
+	cli_hint("'asterism rules' lists them; use a complete name");
 	return STATUS_USAGE;
 }
 
@@ -299,7 +299,7 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism rules", "Lists the shipped rules." },
 	{ "asterism rules deadlock", "Shows what @deadlock finds, what it costs and its parameters." },
-	{ "asterism rules --text deadlock > own.rule", "Takes its text as the beginning of an own rule." },
+	{ "asterism rules --text deadlock > own.rule", "Writes its text, as a start for a rule of your own." },
 	{ "asterism run @deadlock @long-syscall -p 1234", "Looks for both in a process." },
 	{ NULL, NULL },
 };
@@ -311,15 +311,13 @@ const struct cli_command cmd_rules = {
 	.operands_max = 1,
 	.description =
 		"Lists the rules that asterism ships, each with what it finds. PATTERN is a glob, or a part of a name; "
-		"where it means a single rule, its description, its parameters and the file of its text are shown.\n\n"
-		"Every command that takes a rule FILE takes @NAME for a shipped rule, and @all for all of them but "
-		"overviews, templates and those that need something, such as to be allowed to act (--allow-actions); "
-		"the list "
-		"says "
-		"which. @default stands for those of @all that say nothing where all is well. --set gives a parameter "
-		"another value. A file whose name begins with @ is written ./@FILE.\n\n"
-		"The rules are in the folder that ASTERISM_RULES names, else in asterism/rules in the data directory. "
-		"Where there is no such folder, they are those that are built into the program.",
+		"where it means a single rule, its description, its parameters and the file of its text are "
+		"shown.\n\nEvery command that takes a rule FILE takes @NAME for a shipped rule, and @all for all of "
+		"them but overviews, templates and those that need something, such as to be allowed to act "
+		"(--allow-actions); the list says which. @default stands for those of @all that say nothing where all "
+		"is well. --set gives a parameter another value. A file whose name begins with @ is written "
+		"./@FILE.\n\nThe rules are in the folder that ASTERISM_RULES names, else in asterism/rules in the data "
+		"directory. Where no such directory, they are those that are built into the program.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },
 	.examples = examples,
 	.run = run,

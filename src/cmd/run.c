@@ -46,7 +46,7 @@ static int check_no_snapshots(const struct cli_arguments *arguments)
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
 		if (!cli_has(arguments, options[i].id))
 			continue;
-		cli_error("%s is for snapshots: add --snapshot DIR", options[i].name);
+		cli_error("%s needs --snapshot DIR", options[i].name);
 		return STATUS_USAGE;
 	}
 	return STATUS_FINE;
@@ -157,7 +157,7 @@ static const struct cli_example examples[] = {
 	  "Launches cp and reports its system calls that take more than 10 ms." },
 	{ "asterism run -r '[sys_enter:a, sys_exit:b] WHERE {[tid], b.ts - a.ts > 10ms} RETURN {a.id}' -- cp -r src "
 	  "dst",
-	  "The same with a rule of one's own, as text." },
+	  "The same with a rule as text." },
 	{ "asterism run slow-syscall.rule -p 1234 --for 10s -f json",
 	  "Observes a process for ten seconds; one JSON object per match." },
 	{ "asterism run @deadlock -a --fail-on-match --for 1min",
@@ -175,43 +175,29 @@ const struct cli_command cmd_run = {
 	.operands = "{FILE | -r TEXT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
 		"Compiles the rules, loads them into the kernel and reports every match at the moment it completes. "
-		"What is "
-		"observed is a command that is launched, with all its descendants; processes that run already (-p), "
-		"with theirs; or the whole machine (-a). asterism's own threads are never observed. This needs root, "
-		"or CAP_BPF and "
-		"CAP_PERFMON. A FILE may be @NAME, a shipped rule, or @all: 'asterism rules' lists them.\n\n"
-		"The session ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM or "
-		"SIGHUP; "
-		"nothing "
-		"stays in the kernel. A launched command that still runs gets SIGTERM when --for is over. At Ctrl-C "
-		"the "
-		"command gets the signal, too, and two seconds to end; a second Ctrl-C ends the session at once. A "
-		"command "
-		"that ignores the signal goes on without being observed; a note has its process id, and the exit "
-		"status is "
-		"then 128 and the signal.\n\n"
-		"Of these, --cgroup, --container, --unit, --comm and --user leave those that pass, with their "
-		"descendants; "
-		"without a command, -p and -a they are about the whole machine. Several values of one option, and the "
-		"first three options, are alternatives; --comm and --user hold besides. A process that has passed once "
-		"stays "
-		"observed.\n\n"
-		"Matches go to standard output or to the file of -o, everything else to standard error. With -f json "
-		"the last "
-		"line holds the statistics.\n\n"
-		"With --snapshot, and only then, events are also kept in memory, the newest replacing the oldest "
-		"(-e says which: "
-		"by default those that the rules name and those about processes, switches, system calls and faults; "
-		"--ring how much memory, --last how far back a snapshot goes). "
-		"At a match they are written as a trace, annotated with the match, in a directory of its own; "
-		"SIGUSR1 does the same at any time. 'asterism dump DIR/RULE-1' shows the first one of a rule, and "
-		"'asterism replay' takes it, too.\n\n"
-		"At a match a rule's DO { CALL ... } is done: where possible in the kernel, before the thread that "
-		"completed the match goes on, else by asterism; 'asterism help actions' lists what there is. Actions "
-		"that change the system are only reported, unless --allow-actions, or the file of --policy, lets "
-		"them happen. They never affect process 1, asterism itself or, unless the policy says outside-scope, a "
-		"process that is not observed. Stopped and frozen processes go on when the session ends, and boosted "
-		"priorities are restored.",
+		"What is observed is a command that is launched, with all its descendants; processes that run already "
+		"(-p), with theirs; or the whole machine (-a). asterism's own threads are never observed. This needs "
+		"root, or CAP_BPF and CAP_PERFMON. A FILE may be @NAME, a shipped rule, or @all: 'asterism rules' "
+		"lists them.\n\nThe session ends when the command or the processes have ended, after --for, or at "
+		"Ctrl-C, SIGTERM or SIGHUP; nothing stays in the kernel. A launched command that still runs gets "
+		"SIGTERM when --for is over. At Ctrl-C the command gets the signal, too, and two seconds to end; a "
+		"second Ctrl-C ends the session at once. A command that ignores the signal continues unobserved; a "
+		"note gives its process id, and the exit status is then 128 plus the signal.\n\n--cgroup, --container, "
+		"--unit, --comm and --user narrow this down to the processes that they select, and their descendants; "
+		"without a command, -p or -a they select from the whole machine. Repeating one of them, or mixing the "
+		"first three, means OR; --comm and --user are ANDed on top. A process that was selected once stays "
+		"observed.\n\nMatches go to standard output or to the file of -o, everything else to standard error. "
+		"With -f json the last line holds the statistics.\n\nWith --snapshot, and only then, events are also "
+		"kept in memory, the newest replacing the oldest (-e says which: by default those that the rules name "
+		"and those about processes, switches, system calls and faults; --ring how much memory, --last how far "
+		"back a snapshot goes). At a match they are written as a trace, annotated with the match, in a "
+		"directory of its own; SIGUSR1 does the same at any time. 'asterism dump DIR/RULE-1' shows the first "
+		"one of a rule, and 'asterism replay' takes it, too.\n\nAt a match a rule's DO { CALL ... } is done: "
+		"where possible in the kernel, before the thread that completed the match goes on, else by asterism; "
+		"'asterism help actions' lists what there is. Actions that change the system are only reported, unless "
+		"--allow-actions, or the file of --policy, lets them happen. They never affect process 1, asterism "
+		"itself or, unless the policy says outside-scope, a process that is not observed. Stopped and frozen "
+		"processes go on when the session ends, and boosted priorities are restored.",
 	.options = { OPTION_CGROUP,
 		     OPTION_CONTAINER,
 		     OPTION_UNIT,

@@ -253,14 +253,14 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism stat trace", "Shows which events the trace holds, and how many of each." },
+	{ "asterism stat trace", "Shows which events the trace contains, and how many of each." },
 	{ "asterism stat -p 1234 --from 2s --to 3s trace", "The same of one process within one second." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_stat = {
 	.name = "stat",
-	.summary = "show what a trace consists of",
+	.summary = "show which events a trace contains",
 	.operands = "TRACE...",
 	.operands_min = 1,
 	.description =

@@ -19,11 +19,11 @@ static const struct cli_section statuses = {
 	.heading = "Exit status",
 	.entries =
 		(const struct cli_entry[]){
-			{ "0", { "all went well" } },
+			{ "0", { "success" } },
 			{ "1",
-			  { "a rule matched, and --fail-on-match was given; of 'ctl next': nothing matched in time; of "
-			    "'profile check': a stack has a call that never was" } },
-			{ "2", { "the command line, a rule or an input is wrong" } },
+			  { "a rule matched and --fail-on-match was given; 'ctl next': nothing matched in time; "
+			    "'profile check': a stack has a call that was never made" } },
+			{ "2", { "usage error, or an error in a rule or an input" } },
 			{ "3",
 			  { "events were lost: matches may be missing or tainted; of 'monitor' with --strict or "
 			    "--prove: or late" } },
@@ -40,19 +40,19 @@ static const struct cli_section environment = {
 	.entries =
 		(const struct cli_entry[]){
 			{ "ASTERISM_CATALOGS",
-			  { "A folder of event catalogs, looked through before the installed ones and those that are "
-			    "built in." } },
+			  { "A directory of event catalogs, searched before the installed and the built-in ones." } },
 			{ "ASTERISM_COUNTERS",
 			  { "For tests: a file of values that stands for what this machine counts; lines are SOURCE = "
 			    "VALUE VALUE@SHARE..." } },
 			{ "ASTERISM_RULES",
-			  { "The folder of the shipped rules, in place of the installed or built-in ones." } },
+			  { "The directory of the shipped rules, instead of the installed or built-in ones." } },
 			{ "ASTERISM_SENSORS",
-			  { "The socket of the directory of sensors, for applications, too; there 'off' is none." } },
+			  { "The socket of the sensor registry, for applications, too; 'off' turns sensors off "
+			    "there." } },
 			{ "ASTERISM_SENSORS_RING",
-			  { "For applications: how large each thread's ring of sensors is to be, as 1M; 128K where it "
-			    "says nothing, or the directory does not allow that." } },
-			{ "NO_COLOR", { "Switches colours off when set." } },
+			  { "For applications: the size of each thread's ring of sensors, such as 1M (default: 128K, "
+			    "also where the registry does not allow more)." } },
+			{ "NO_COLOR", { "Turns colours off if set." } },
 			{ NULL, { NULL } },
 		},
 };

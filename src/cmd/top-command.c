@@ -62,7 +62,7 @@ static int look(struct watch *watch)
 		return status;
 	result = top_look_at_processes(&watch->top);
 	if (result) {
-		cli_error("processes cannot be looked at: %s", strerror(-result));
+		cli_error("cannot observe processes: %s", strerror(-result));
 		return cmd_status_of(result);
 	}
 	top_compare(&watch->top);
@@ -79,7 +79,7 @@ static int show(struct watch *watch)
 	watch->looks++;
 	result = draw(watch);
 	if (result && result != -EPIPE)
-		cli_error("nothing can be shown: %s", strerror(-result));
+		cli_error("cannot show anything: %s", strerror(-result));
 	watch->is_done |= result || (watch->looks_max && watch->looks >= watch->looks_max);
 	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
@@ -205,12 +205,12 @@ static int open_processes(struct watch *watch)
 static int check(const struct cli_arguments *arguments)
 {
 	if (cli_has(arguments, OPTION_SOCKET) && arguments->operand_count) {
-		cli_error("rules are either asterismd's, with --socket, or those of files");
-		cli_hint("'asterism ctl load FILE' lets asterismd have them");
+		cli_error("--socket shows the rules of asterismd: rule files cannot be given as well");
+		cli_hint("load them into asterismd with 'asterism ctl load FILE'");
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_LOOKS) && !cli_has(arguments, OPTION_BATCH)) {
-		cli_error("-n is for --batch");
+		cli_error("-n needs --batch");
 		return STATUS_USAGE;
 	}
 	return STATUS_FINE;
@@ -234,8 +234,7 @@ static int run(const struct cli_arguments *arguments)
 	if (!status && !watch.is_batch)
 		result = screen_open(&watch.screen);
 	if (result) {
-		cli_error(result == -ENOTTY ? "this is no terminal that could be used"
-					    : "the terminal cannot be used: %s",
+		cli_error(result == -ENOTTY ? "this is not a terminal" : "cannot use the terminal: %s",
 			  strerror(-result));
 		cli_hint("--batch writes plain text");
 		status = STATUS_USAGE;
@@ -253,36 +252,28 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism top", "Which processes run, wait for a processor, and are blocked." },
-	{ "asterism top @slow-syscall my.rule", "The same beside what rules find in the whole machine." },
-	{ "asterism top --socket /run/asterism.sock", "The rules of asterismd instead." },
-	{ "asterism top --batch -n 1 --interval 10s", "What happened in ten seconds, as plain text." },
+	{ "asterism top", "Shows which processes run, wait for a CPU, or are blocked." },
+	{ "asterism top @slow-syscall my.rule", "The same, with what rules find in the whole machine." },
+	{ "asterism top --socket /run/asterism.sock", "Shows the rules of asterismd instead." },
+	{ "asterism top --batch -n 1 --interval 10s", "Shows what happened in ten seconds, as plain text." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_top = {
 	.name = "top",
-	.summary = "show rules and processes at a glance, again and again",
+	.summary = "show live statistics of rules and processes",
 	.operands = "[FILE...]",
-	.description =
-		"Shows what has happened since the last look: of each rule how many matches and runs there were, how "
-		"much "
-		"of a processor its programs took, what was lost, and whose matches most of them are; of each process "
-		"how "
-		"long its threads ran, were ready for a processor and were blocked, in percent of the time: 100 is one "
-		"thread all the time.\n\n"
-		"Processes are counted by two programs in the kernel, which send nothing: this costs the same however "
-		"many "
-		"events there are. A thread is known once it has got or left a processor, so one that sleeps all the "
-		"time does not appear.\n\n"
-		"FILEs are rules that are at work over the whole machine as long as this runs; their actions are only "
-		"reported. What a rule costs is known for all rules of a FILE together (\" stands below). With "
-		"--socket the "
-		"rules are those of asterismd, and their cost is known if it has --measure; processes are shown where "
-		"there is the privilege.\n\n"
-		"Keys: q ends; the space bar pauses; / asks for a part of the names of processes, which Escape takes "
-		"away; "
-		"r, w, b, s and p sort by time running, waiting for a processor, blocked, by switches and by process.",
+	.description = "Shows what happened since the last refresh. For each rule: matches and runs, the CPU share of "
+		       "its programs, losses, and which process most matches come from. For each process: how long its "
+		       "threads ran, were ready and were blocked, in percent of the time; 100 is one thread all the "
+		       "time.\n\nTwo programs in the kernel count processes and send no events, so the cost hardly "
+		       "depends on the number of events. A thread appears once it was scheduled in or out; one that "
+		       "sleeps all the time does not.\n\nFILEs are rules that run over the whole machine as long as "
+		       "top runs; their actions are only reported. Cost is measured per file: a \" means the same as "
+		       "the line above. With --socket the rules are those of asterismd, and their cost is known if "
+		       "asterismd runs with --measure; processes are shown if privileges allow it.\n\nKeys: q ends; "
+		       "the space bar pauses; / asks for a part of the names of processes, which Escape takes away; r, "
+		       "w, b, s and p sort by time running, waiting for a CPU, blocked, by switches and by process.",
 	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET },
 	.examples = examples,
 	.run = run,

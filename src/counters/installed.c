@@ -25,7 +25,7 @@ static int read_file(struct counters *counters, const char *path, struct asteris
 	if (result)
 		return result == -ENOENT
 			       ? result
-			       : diag_error(diag, NULL, result, "%s cannot be read: %s", path, strerror(-result));
+			       : diag_error(diag, NULL, result, "cannot read %s: %s", path, strerror(-result));
 	source.file = arena_text(counters->arena, path, strlen(path));
 	text = arena_zero(counters->arena, COUNTERS_BYTES_MAX + 2, 1);
 	if (!text || !source.file) {
@@ -39,7 +39,7 @@ static int read_file(struct counters *counters, const char *path, struct asteris
 	result = got < 0 ? -errno : 0;
 	close(fd);
 	source.text = text;
-	return result ? diag_error(diag, NULL, result, "%s cannot be read: %s", path, strerror(-result))
+	return result ? diag_error(diag, NULL, result, "cannot read %s: %s", path, strerror(-result))
 		      : counters_read(counters, &source, diag);
 }
 

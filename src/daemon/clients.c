@@ -101,7 +101,7 @@ static void serve_line(struct clients *clients, struct client *client, const str
 	if (result) {
 		client_refuse(client, result == -ENOSYS ? "unknown-operation" : "malformed", "%s", why);
 	} else if (client->user != 0 && client->request.length > CLIENT_BODY_BYTES_MAX) {
-		client_refuse(client, "refused", "rules of a user other than root have %d bytes at most",
+		client_refuse(client, "refused", "rules sent by a user other than root are limited to %d bytes",
 			      CLIENT_BODY_BYTES_MAX);
 		client->is_ending = true;
 	} else if (request_has_body(client->request.op)) {
@@ -144,7 +144,7 @@ static bool serve(struct clients *clients, struct client *client)
 		if (!found)
 			return true;
 		if (found < 0) {
-			client_refuse(client, "too-long", "a request has %d bytes at most", FRAME_LINE_BYTES_MAX);
+			client_refuse(client, "too-long", "the request is longer than %d bytes", FRAME_LINE_BYTES_MAX);
 			client->is_ending = true;
 		} else {
 			serve_one(clients, client, &message);
@@ -214,9 +214,9 @@ static void do_due(struct clients *clients, struct client *client)
 {
 	if (client->awaits_result) {
 		client->awaits_result = false;
-		client_refuse(client, "timeout", "no result came in time");
+		client_refuse(client, "timeout", "no result came before the timeout");
 	} else if (!is_waiting_to_send(client)) {
-		client_refuse(client, "late", "the request was begun and not ended in time");
+		client_refuse(client, "late", "the request was not complete before the timeout");
 		client->is_ending = true;
 	} else {
 		leave(clients, client);
@@ -263,7 +263,7 @@ static size_t count_of(const struct clients *clients, uid_t user)
 
 static void refuse_at_once(struct clients *clients, int fd)
 {
-	static const char text[] = "{\"ok\":false,\"error\":\"busy\",\"message\":\"there are too many clients\"}\n";
+	static const char text[] = "{\"ok\":false,\"error\":\"busy\",\"message\":\"too many clients are connected\"}\n";
 
 	clients->refused++;
 	send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);

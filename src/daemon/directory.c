@@ -41,11 +41,11 @@ static int read_all(int fd, struct file *file, char error[UNIT_ERROR_BYTES])
 	ssize_t length = 1;
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return complain(error, -EINVAL, "this is no file");
+		return complain(error, -EINVAL, "it is not a regular file");
 	if (!daemon_trusts(&status))
-		return complain(error, -EPERM, "the file can be written by others than root");
+		return complain(error, -EPERM, "the file is writable by users other than root");
 	if (status.st_size > FRAME_BODY_BYTES_MAX)
-		return complain(error, -EFBIG, "the file is too large for rules (the limit is 16 MiB)");
+		return complain(error, -EFBIG, "the file is too large: rule files may have 16 MiB");
 	file->bytes = alloc_zero((size_t)status.st_size + 1, 1);
 	if (!file->bytes)
 		return complain(error, -ENOMEM, "out of memory");
@@ -72,8 +72,7 @@ static int read_file(int folder, const char *name, struct file *file, char error
 
 static int complain_of_memory(uint64_t bytes, char error[UNIT_ERROR_BYTES])
 {
-	snprintf(error, UNIT_ERROR_BYTES,
-		 "with it the daemon would take %llu KiB of memory, which is too much (--memory-max)",
+	snprintf(error, UNIT_ERROR_BYTES, "loading it would raise the daemon's memory to %llu KiB, above --memory-max",
 		 (unsigned long long)(bytes >> 10));
 	return -ENOMEM;
 }
@@ -85,7 +84,7 @@ int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ER
 	int result;
 
 	if (unit_is_active(unit))
-		return complain(error, -EINVAL, "it is active already");
+		return complain(error, -EINVAL, "it is already active");
 	if (!budget_has_room(&daemon->budget, unit_kernel_bytes(unit), &bytes))
 		return complain_of_memory(bytes, error);
 	result = asterism_rules_activate(unit->rules);
@@ -160,7 +159,7 @@ static int use(struct daemon *daemon, struct unit *old, const struct unit_source
 		return 0;
 	}
 	if (!old && daemon->units.count >= daemon->options->units_max)
-		return complain(error, -ENOSPC, "there are too many units (--units-max)");
+		return complain(error, -ENOSPC, "the limit of units is reached (--units-max)");
 	result = unit_new(daemon->session, source, &unit);
 	if (result)
 		return complain(error, result,
@@ -210,7 +209,7 @@ static bool take_file(struct daemon *daemon, int folder, const char *name)
 
 static int refuse_folder(const struct daemon *daemon, int error, const char *why)
 {
-	log_line(LOG_LEVEL_ERROR, "the folder of rules %s cannot be used: %s", daemon->options->rules, why);
+	log_line(LOG_LEVEL_ERROR, "cannot use the rules directory %s: %s", daemon->options->rules, why);
 	return -error;
 }
 
@@ -243,7 +242,7 @@ static void drop_unseen(struct daemon *daemon)
 		next = unit->next;
 		if (!unit->is_file || unit->is_seen)
 			continue;
-		log_line(LOG_LEVEL_INFO, "%s: unloaded, the file is gone", unit->name);
+		log_line(LOG_LEVEL_INFO, "%s: unloaded, its file was removed", unit->name);
 		units_remove(&daemon->units, unit);
 	}
 }
@@ -259,7 +258,7 @@ int daemon_read_directory(struct daemon *daemon, size_t *wrong)
 	for (struct unit *unit = daemon->units.first; unit; unit = unit->next)
 		unit->is_seen = false;
 	if (fstat(folder, &status) || !daemon_trusts(&status))
-		result = refuse_folder(daemon, EPERM, "it can be written by others than root");
+		result = refuse_folder(daemon, EPERM, "it is writable by users other than root");
 	else
 		result = take_files(daemon, folder, &count);
 	if (!result)

@@ -20,7 +20,7 @@ enum { BACKLOG = 64 };
 
 static int fail(const char *path, int error)
 {
-	log_line(LOG_LEVEL_ERROR, "the socket %s cannot be opened: %s", path, strerror(error));
+	log_line(LOG_LEVEL_ERROR, "cannot open the socket %s: %s", path, strerror(error));
 	return -error;
 }
 
@@ -70,14 +70,14 @@ int clients_open(struct clients *clients, const char *path, const char *group_na
 	clients->listen_fd = -1;
 	clients->path = path;
 	if (group_name && !group) {
-		log_line(LOG_LEVEL_ERROR, "there is no group %s", group_name);
+		log_line(LOG_LEVEL_ERROR, "there is no group '%s'", group_name);
 		return -EINVAL;
 	}
 	if (strlen(path) >= sizeof address.sun_path)
 		return fail(path, ENAMETOOLONG);
 	strcpy(address.sun_path, path);
 	if (is_taken(&address)) {
-		log_line(LOG_LEVEL_ERROR, "another daemon listens at %s", path);
+		log_line(LOG_LEVEL_ERROR, "another daemon is listening at %s", path);
 		return -EADDRINUSE;
 	}
 	clients->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

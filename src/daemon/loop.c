@@ -40,7 +40,7 @@ static int add(struct daemon *daemon, int fd, enum tag tag)
 
 	if (epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
 		return 0;
-	log_line(LOG_LEVEL_ERROR, "waiting is not possible: %s", strerror(errno));
+	log_line(LOG_LEVEL_ERROR, "cannot wait for events: %s", strerror(errno));
 	return -errno;
 }
 
@@ -51,7 +51,7 @@ static int check_policy(const char *file)
 
 	if (!file || stat(file, &status) || daemon_trusts(&status))
 		return 0;
-	log_line(LOG_LEVEL_ERROR, "the policy %s can be written by others than root", file);
+	log_line(LOG_LEVEL_ERROR, "the policy %s is writable by users other than root", file);
 	return -EPERM;
 }
 
@@ -64,8 +64,8 @@ static void on_exit_of(void *context, pid_t pid, int status)
 	(void)status;
 	if (--daemon->observed)
 		return;
-	log_line(LOG_LEVEL_WARNING, "all processes of --pid have ended: nothing is observed any more%s; still up",
-		 daemon->options->scope == ASTERISM_SCOPE_TREE ? " but descendants of theirs that go on" : "");
+	log_line(LOG_LEVEL_WARNING, "all processes of --pid have ended%s; asterismd keeps running",
+		 daemon->options->scope == ASTERISM_SCOPE_TREE ? " except for descendants that still run" : "");
 }
 
 /* Whether the process was named before: it ends only once. */
@@ -171,14 +171,14 @@ static enum daemon_status open_directory(struct daemon *daemon)
 		return DAEMON_USAGE;
 	active = units_active(&daemon->units);
 	if (wrong && !active) {
-		log_line(LOG_LEVEL_ERROR, "no file in %s can be at work", daemon->options->rules);
+		log_line(LOG_LEVEL_ERROR, "no rule file in %s could be loaded", daemon->options->rules);
 		return DAEMON_USAGE;
 	}
 	if (wrong)
-		log_line(LOG_LEVEL_WARNING, "%zu of %zu files in %s are not at work", wrong, wrong + active,
+		log_line(LOG_LEVEL_WARNING, "%zu of %zu rule files in %s could not be loaded", wrong, wrong + active,
 			 daemon->options->rules);
 	if (!active)
-		log_line(LOG_LEVEL_WARNING, "there are no rules in %s: nothing is looked for before some are loaded",
+		log_line(LOG_LEVEL_WARNING, "%s has no rule files: nothing is detected until rules are loaded",
 			 daemon->options->rules);
 	return DAEMON_FINE;
 }
@@ -205,7 +205,7 @@ enum daemon_status daemon_loop_open(struct daemon *daemon, const struct options 
 	daemon->signal_fd = open_signals();
 	daemon->epoll_fd = daemon->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (daemon->signal_fd < 0 || daemon->epoll_fd < 0) {
-		log_line(LOG_LEVEL_ERROR, "no descriptors to wait with");
+		log_line(LOG_LEVEL_ERROR, "cannot create an epoll descriptor");
 		return DAEMON_FAILED;
 	}
 	if (check_policy(options->policy))
@@ -257,7 +257,8 @@ static void tell_warnings(struct daemon *daemon)
 static void count_warnings(struct daemon *daemon)
 {
 	if (daemon->warnings > WARNINGS_MAX)
-		log_line(LOG_LEVEL_WARNING, "%" PRIu64 " more warnings in a second", daemon->warnings - WARNINGS_MAX);
+		log_line(LOG_LEVEL_WARNING, "%" PRIu64 " further warnings in the same second",
+			 daemon->warnings - WARNINGS_MAX);
 	daemon->warnings = 0;
 }
 
@@ -267,7 +268,7 @@ static void dispatch(struct daemon *daemon)
 
 	tell_warnings(daemon);
 	if (result < 0 && result != daemon->dispatch_error)
-		log_line(LOG_LEVEL_ERROR, "events cannot be handled: %s", asterism_session_error(daemon->session));
+		log_line(LOG_LEVEL_ERROR, "cannot process events: %s", asterism_session_error(daemon->session));
 	daemon->dispatch_error = result < 0 ? result : 0;
 }
 
@@ -325,13 +326,14 @@ static void keep_to_budget(struct daemon *daemon, uint64_t now_ns)
 	budget_look(budget, now_ns);
 	unit = noisiest(daemon);
 	if (budget->seconds_above == 1)
-		log_line(LOG_LEVEL_WARNING, "%u %% of a processor are used, %u may be: matches are only counted now",
+		log_line(LOG_LEVEL_WARNING,
+			 "using %u %% of a CPU, %u %% is allowed (--cpu-max): matches are only counted from now on",
 			 budget->cpu_percent, budget->cpu_max_percent);
 	if (budget->seconds_above < PATIENCE_S || !unit)
 		return;
-	log_line(LOG_LEVEL_WARNING, "%s: deactivated, as it takes too much of the processor here", unit->name);
+	log_line(LOG_LEVEL_WARNING, "%s: deactivated, because it used too much CPU time (--cpu-max)", unit->name);
 	asterism_rules_deactivate(unit->rules);
-	snprintf(unit->error, sizeof unit->error, "deactivated: it took too much of the processor (--cpu-max)");
+	snprintf(unit->error, sizeof unit->error, "deactivated: it used too much CPU time (--cpu-max)");
 	budget->seconds_above = 1;
 }
 
@@ -396,7 +398,7 @@ int daemon_loop_run(struct daemon *daemon)
 		int count = epoll_wait(daemon->epoll_fd, events, sizeof events / sizeof *events, wait_ms);
 
 		if (count < 0 && errno != EINTR) {
-			log_line(LOG_LEVEL_ERROR, "waiting is not possible: %s", strerror(errno));
+			log_line(LOG_LEVEL_ERROR, "cannot wait for events: %s", strerror(errno));
 			return -errno;
 		}
 		for (int i = 0; i < count; i++)

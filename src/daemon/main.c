@@ -33,7 +33,7 @@ int daemon_main(int argc, char **argv)
 	if (status == DAEMON_FINE) {
 		size_t active = units_active(&daemon.units);
 
-		log_line(LOG_LEVEL_INFO, "observing, with %zu unit%s of rules at work", active, active == 1 ? "" : "s");
+		log_line(LOG_LEVEL_INFO, "observing with %zu active unit%s", active, active == 1 ? "" : "s");
 		notify_ready();
 		status = daemon_loop_run(&daemon) ? DAEMON_FAILED : DAEMON_FINE;
 	}

@@ -191,7 +191,7 @@ static void look_for_crowd(struct daemon *daemon, struct unit *unit, size_t rule
 	text_fini(&line);
 	log_line(LOG_LEVEL_WARNING,
 		 "%s: the pool of rule %s was full: %" PRIu64 " runs were refused, %" PRIu64
-		 " gave way to newer ones; a larger POOL, LATEST or WITHIN leaves room",
+		 " were replaced by newer ones; use a larger POOL, LATEST or a shorter WITHIN",
 		 unit->name, info.name, refused, replaced);
 }
 
@@ -215,8 +215,8 @@ static void look_for_bypass(struct daemon *daemon, struct unit *unit, size_t rul
 		output_line(&daemon->output, line.bytes, line.length);
 	text_fini(&line);
 	log_line(LOG_LEVEL_WARNING,
-		 "%s: rule %s did not see %" PRIu64 " system calls of 32-bit code and %" PRIu64
-		 " operations of io_uring: they raise no event",
+		 "%s: rule %s did not see %" PRIu64 " 32-bit system calls and %" PRIu64
+		 " io_uring operations: the kernel raises no event for them",
 		 unit->name, info.name, calls_32bit, io_uring);
 }
 

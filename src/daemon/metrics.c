@@ -19,28 +19,28 @@ static const struct rule_metric {
 	size_t offset; /* in struct asterism_rule_info */
 } rule_metrics[] = {
 	{ "asterism_matches_total", "counter", "Matches found.", offsetof(struct asterism_rule_info, matches) },
-	{ "asterism_runs_opened_total", "counter", "Runs (partial matches) that were begun.",
+	{ "asterism_runs_opened_total", "counter", "Runs (partial matches) started.",
 	  offsetof(struct asterism_rule_info, runs_opened) },
-	{ "asterism_runs_live_max", "gauge", "Most runs that were open at one time.",
+	{ "asterism_runs_live_max", "gauge", "Largest number of runs open at the same time.",
 	  offsetof(struct asterism_rule_info, runs_live_max) },
 	{ "asterism_pool_exhausted_total", "counter", "Runs refused because the pool of the rule was full.",
 	  offsetof(struct asterism_rule_info, pool_exhausted) },
-	{ "asterism_replaced_total", "counter", "Runs that gave their place to a newer one.",
+	{ "asterism_replaced_total", "counter", "Runs replaced by newer ones because the pool was full.",
 	  offsetof(struct asterism_rule_info, replaced) },
 	{ "asterism_lost_total", "counter", "Events and runs lost for the rule.",
 	  offsetof(struct asterism_rule_info, lost) },
 	{ "asterism_unread_total", "counter",
-	  "Events that the rule did not see, or not whole: a string could not be read, or was cut.",
+	  "Events that the rule did not see completely: a string could not be read, or was truncated.",
 	  offsetof(struct asterism_rule_info, unread) },
 	{ "asterism_calls_32bit_total", "counter",
-	  "System calls of 32-bit code, which are no events, while the rule looked for system calls.",
+	  "32-bit system calls, which raise no events, while the rule looked for system calls.",
 	  offsetof(struct asterism_rule_info, calls_32bit) },
 	{ "asterism_io_uring_total", "counter",
-	  "Operations of io_uring, which are no events, in place of system calls for which the rule looked.",
+	  "io_uring operations, which raise no events, that replace system calls the rule looks for.",
 	  offsetof(struct asterism_rule_info, io_uring) },
-	{ "asterism_excepted_total", "counter", "Matches that an exception of the rule kept back.",
+	{ "asterism_excepted_total", "counter", "Matches suppressed by an exception of the rule.",
 	  offsetof(struct asterism_rule_info, excepted) },
-	{ "asterism_divisions_by_zero_total", "counter", "Conditions that divided by zero, and were false.",
+	{ "asterism_divisions_by_zero_total", "counter", "Conditions that were false because they divided by zero.",
 	  offsetof(struct asterism_rule_info, divisions_by_zero) },
 };
 
@@ -76,9 +76,10 @@ static const struct own_metric {
 	size_t offset; /* in struct unit_rule */
 } own_metrics[] = {
 	{ "asterism_matches_refused_total",
-	  "Matches that were only counted: above the rate of their rule, or of the daemon's CPU limit.",
+	  "Matches counted but not written: above --rate of their rule, or above --cpu-max.",
 	  offsetof(struct unit_rule, refused) },
-	{ "asterism_matches_below_severity_total", "Matches that were only counted: of rules below --min-severity.",
+	{ "asterism_matches_below_severity_total",
+	  "Matches counted but not written: the rule's severity is below --min-severity.",
 	  offsetof(struct unit_rule, below_severity) },
 };
 
@@ -105,17 +106,17 @@ static const struct unit_metric {
 	double scale;
 	size_t offset; /* in struct asterism_rules_stats */
 } unit_metrics[] = {
-	{ "asterism_unit_events_total", "counter", "Events in scope that the unit's programs saw.", 1,
+	{ "asterism_unit_events_total", "counter", "Events in scope seen by the unit's programs.", 1,
 	  offsetof(struct asterism_rules_stats, events) },
-	{ "asterism_unit_programs", "gauge", "Programs in the kernel.", 1,
+	{ "asterism_unit_programs", "gauge", "BPF programs loaded in the kernel.", 1,
 	  offsetof(struct asterism_rules_stats, programs) },
 	{ "asterism_unit_kernel_seconds_total", "counter",
-	  "Time in the unit's programs, all rules together; 0 without --measure.", 1e-9,
+	  "Time spent in the unit's BPF programs, all rules together; 0 without --measure.", 1e-9,
 	  offsetof(struct asterism_rules_stats, kernel_ns) },
-	{ "asterism_unit_kernel_runs_total", "counter", "Runs of the unit's programs; 0 without --measure.", 1,
-	  offsetof(struct asterism_rules_stats, kernel_runs) },
+	{ "asterism_unit_kernel_runs_total", "counter", "Executions of the unit's BPF programs; 0 without --measure.",
+	  1, offsetof(struct asterism_rules_stats, kernel_runs) },
 	{ "asterism_unit_asks_lost_total", "counter",
-	  "Verdict requests that got the default answer without being delivered.", 1,
+	  "Verdict requests that got the default answer because no client took them.", 1,
 	  offsetof(struct asterism_rules_stats, asks_lost) },
 };
 
@@ -137,7 +138,7 @@ static void put_unit_metric(struct daemon *daemon, const struct unit_metric *met
 
 static void put_active(struct daemon *daemon, struct text_buffer *text)
 {
-	exposition_head(text, "asterism_unit_active", "gauge", "Whether the unit is at work.");
+	exposition_head(text, "asterism_unit_active", "gauge", "1 if the unit is active, else 0.");
 	for (const struct unit *unit = daemon->units.first; unit; unit = unit->next) {
 		text_append(text, "asterism_unit_active{");
 		exposition_label(text, "unit", unit->name);
@@ -212,17 +213,16 @@ static void put_recordings(const struct daemon *daemon, struct text_buffer *text
 		lost += recordings_lost(&stats);
 	}
 	recordings_usage(recordings, &bytes, &traces);
-	exposition_number(text, "asterism_recordings", "gauge", "Recordings under way.",
+	exposition_number(text, "asterism_recordings", "gauge", "Recordings currently running.",
 			  (double)recordings_count(recordings, false, 0));
-	exposition_number(text, "asterism_recordings_begun_total", "counter", "Recordings that were begun.",
+	exposition_number(text, "asterism_recordings_begun_total", "counter", "Recordings started.",
 			  (double)recordings->begun);
 	exposition_number(text, "asterism_recorded_events_total", "counter",
-			  "Events recorded; those of flight recordings, too, which may never be written.",
+			  "Events recorded, including those of flight recordings that may never be written.",
 			  (double)events);
-	exposition_number(text, "asterism_recorded_lost_total", "counter", "Events that recordings lost.",
-			  (double)lost);
-	exposition_number(text, "asterism_recordings_bytes", "gauge", "Bytes of all traces in the folder.",
-			  (double)bytes);
+	exposition_number(text, "asterism_recorded_lost_total", "counter", "Events lost by recordings.", (double)lost);
+	exposition_number(text, "asterism_recordings_bytes", "gauge",
+			  "Bytes of all traces in the directory of --recordings.", (double)bytes);
 }
 
 static void put_sensors(const struct sensor_directory *sensors, struct text_buffer *text)
@@ -230,19 +230,20 @@ static void put_sensors(const struct sensor_directory *sensors, struct text_buff
 	struct sensor_directory_stats stats;
 
 	sensor_directory_stats(sensors, &stats);
-	exposition_number(text, "asterism_sensor_processes", "gauge", "Applications with sensors that are registered.",
+	exposition_number(text, "asterism_sensor_processes", "gauge", "Applications with sensors currently registered.",
 			  (double)stats.processes);
-	exposition_number(text, "asterism_sensor_registered_total", "counter", "Applications that have registered.",
-			  (double)stats.registered);
+	exposition_number(text, "asterism_sensor_registered_total", "counter",
+			  "Applications with sensors registered so far.", (double)stats.registered);
 	exposition_number(text, "asterism_sensor_refused_total", "counter",
-			  "Applications beyond the quota of their users.", (double)stats.refused);
+			  "Applications refused because of their user's quota.", (double)stats.refused);
 	exposition_number(text, "asterism_sensor_lacking_total", "counter",
-			  "Clients of the directory that were sent away for lack of descriptors or memory.",
+			  "Sensor registry clients disconnected for lack of descriptors or memory.",
 			  (double)stats.lacking);
 	exposition_number(text, "asterism_sensor_malformed_total", "counter",
-			  "Clients of the directory that were sent away for what they sent.", (double)stats.malformed);
+			  "Sensor registry clients disconnected because they sent invalid messages.",
+			  (double)stats.malformed);
 	exposition_number(text, "asterism_sensor_slow_total", "counter",
-			  "Clients of the directory that were sent away for what they did not take.",
+			  "Sensor registry clients disconnected because they did not read their messages.",
 			  (double)stats.slow);
 }
 
@@ -251,25 +252,26 @@ static void put_daemon(struct daemon *daemon, struct text_buffer *text)
 	exposition_number(text, "asterism_units", "gauge", "Units of rules.", (double)daemon->units.count);
 	exposition_number(text, "asterism_clients", "gauge", "Clients of the control socket.",
 			  (double)daemon->clients.count);
-	exposition_number(text, "asterism_clients_refused_total", "counter", "Clients that found no room.",
-			  (double)daemon->clients.refused);
+	exposition_number(text, "asterism_clients_refused_total", "counter",
+			  "Clients refused because too many were connected.", (double)daemon->clients.refused);
 	exposition_number(text, "asterism_results_dropped_total", "counter",
-			  "Results that clients did not fetch in time.", (double)daemon->clients.dropped);
+			  "Results dropped because clients did not fetch them in time.",
+			  (double)daemon->clients.dropped);
 	exposition_number(text, "asterism_output_lines_total", "counter", "Lines written to the output.",
 			  (double)daemon->output.lines_written);
-	exposition_number(text, "asterism_output_dropped_total", "counter", "Lines that the output did not take.",
-			  (double)daemon->output.lines_dropped);
-	exposition_number(text, "asterism_loads_total", "counter", "Units that clients have loaded.",
+	exposition_number(text, "asterism_output_dropped_total", "counter",
+			  "Lines lost because the output did not accept them.", (double)daemon->output.lines_dropped);
+	exposition_number(text, "asterism_loads_total", "counter", "Units loaded by clients so far.",
 			  (double)daemon->loads);
-	exposition_number(text, "asterism_reloads_total", "counter", "Reloads of the directory.",
+	exposition_number(text, "asterism_reloads_total", "counter", "Reloads of the rules directory.",
 			  (double)daemon->reloads);
 	exposition_number(text, "asterism_resident_bytes", "gauge", "Resident memory of the daemon.",
 			  (double)budget_resident_bytes());
-	exposition_number(text, "asterism_kernel_bytes", "gauge", "Memory of the kernel for maps and programs.",
+	exposition_number(text, "asterism_kernel_bytes", "gauge", "Kernel memory of BPF maps and programs.",
 			  (double)budget_kernel_bytes());
 	exposition_number(text, "asterism_cpu_seconds_total", "counter",
-			  "CPU time of the daemon, without its programs.", (double)budget_cpu_ns() * 1e-9);
-	exposition_number(text, "asterism_uptime_seconds", "gauge", "Since the daemon was started.",
+			  "CPU time of the daemon, without its BPF programs.", (double)budget_cpu_ns() * 1e-9);
+	exposition_number(text, "asterism_uptime_seconds", "gauge", "Time since the daemon started.",
 			  (double)(clock_now_ns() - daemon->started_ns) * 1e-9);
 }
 

@@ -47,7 +47,7 @@ static bool find_unit(struct operation *operation)
 		const struct unit *other = units_find_similar(&operation->daemon->units, operation->request->unit);
 
 		client_refuse(operation->client, "no-unit",
-			      other ? "there is no unit %s: did you mean %s?" : "there is no unit %s",
+			      other ? "there is no unit '%s': did you mean '%s'?" : "there is no unit %s",
 			      operation->request->unit, other ? other->name : "");
 	}
 	return operation->unit != NULL;
@@ -58,7 +58,7 @@ static bool find_own_unit(struct operation *operation)
 	if (!find_unit(operation))
 		return false;
 	if (!is_own(operation))
-		client_refuse(operation->client, "denied", "the unit %s belongs to another user: only root may do this",
+		client_refuse(operation->client, "denied", "unit %s belongs to another user: only root may do this",
 			      operation->unit->name);
 	return is_own(operation);
 }
@@ -86,16 +86,17 @@ static bool may_load(struct operation *operation)
 	uint64_t bytes;
 
 	if (!request_is_unit_name(name))
-		client_refuse(client, "malformed", "the name of a unit has 1 to 64 letters, digits, - and _");
+		client_refuse(client, "malformed", "invalid unit name: use 1 to 64 letters, digits, - and _");
 	else if (units_find(&daemon->units, name))
-		client_refuse(client, "exists", "there is a unit %s already", name);
+		client_refuse(client, "exists", "a unit named %s already exists", name);
 	else if (daemon->units.count >= daemon->options->units_max)
-		client_refuse(client, "refused", "there are %zu units already, and no more are possible",
-			      daemon->units.count);
+		client_refuse(client, "refused", "the limit of %zu units is reached", daemon->units.count);
 	else if (!is_root(operation) && units_of(&daemon->units, client->user) >= UNITS_OF_USER_MAX)
-		client_refuse(client, "refused", "a user other than root has %d units at most", UNITS_OF_USER_MAX);
+		client_refuse(client, "refused", "a user other than root may have at most %d units", UNITS_OF_USER_MAX);
 	else if (!budget_has_room(&daemon->budget, 0, &bytes))
-		client_refuse(client, "refused", "the daemon has %" PRIu64 " KiB of memory already: no more rules",
+		client_refuse(client, "refused",
+			      "the daemon already uses %" PRIu64
+			      " KiB of memory: no more rules are loaded (--memory-max)",
 			      bytes >> 10);
 	else
 		return true;
@@ -122,10 +123,10 @@ static struct unit *make_unit(struct operation *operation)
 	action = asterism_rules_action(unit->rules);
 	if (action && !is_root(operation)) {
 		client_refuse(operation->client, "denied",
-			      "the rules call %s, which changes the system: only root may load them", action);
+			      "the rules call %s, which changes the system: only root may load such rules", action);
 	} else if (!is_root(operation) && asterism_rules_count(unit->rules) > RULES_OF_USER_MAX) {
-		client_refuse(operation->client, "refused", "a unit of a user other than root has %d rules at most",
-			      RULES_OF_USER_MAX);
+		client_refuse(operation->client, "refused",
+			      "a unit of a user other than root may have at most %d rules", RULES_OF_USER_MAX);
 	} else {
 		return unit;
 	}
@@ -193,7 +194,7 @@ static void activate(struct operation *operation)
 	if (!find_own_unit(operation))
 		return;
 	if (!operation->unit->rules) {
-		client_refuse(operation->client, "not-possible", "the file is wrong: %s", operation->unit->error);
+		client_refuse(operation->client, "not-possible", "the file has an error: %s", operation->unit->error);
 	} else if (daemon_activate(operation->daemon, operation->unit, error)) {
 		client_refuse(operation->client, "not-possible", "%s", error);
 	} else {
@@ -232,13 +233,13 @@ static void answer(struct operation *operation, enum asterism_verdict verdict)
 	int result;
 
 	if (!is_root(operation)) {
-		client_refuse(operation->client, "denied", "only root may answer questions");
+		client_refuse(operation->client, "denied", "only root may answer verdict requests");
 		return;
 	}
 	result = asterism_ask_answer(operation->daemon->session, operation->request->ticket, verdict);
 	if (result == -ENOENT)
 		client_refuse(operation->client, "no-question",
-			      "no question has the ticket %" PRIu64 ": it has its answer, or never was",
+			      "no verdict request has ticket %" PRIu64 ": it was answered already, or never existed",
 			      operation->request->ticket);
 	else
 		client_agree(operation->client);
@@ -260,14 +261,14 @@ static void reload(struct operation *operation)
 	int result;
 
 	if (!is_root(operation)) {
-		client_refuse(operation->client, "denied", "only root may reload the directory");
+		client_refuse(operation->client, "denied", "only root may reload the rules directory");
 		return;
 	}
 	result = daemon_read_directory(operation->daemon, &wrong);
 	operation->daemon->reloads++;
 	if (result) {
 		client_refuse(operation->client, "not-possible",
-			      "the folder of rules cannot be used, and all units stay as they are: see the log");
+			      "cannot use the rules directory; all units stay as they are, see the daemon's log");
 		return;
 	}
 	text_printf(&operation->client->reply, "{\"ok\":true,\"units\":%zu,\"wrong\":%zu}\n",

@@ -67,94 +67,97 @@ _Static_assert((int)OPTION_COUNT <= (int)CLI_OPTIONS_MAX, "arguments have room f
 
 static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
-				   .help = "let rules do what changes the system, such as signals and priorities",
-				   .more = "Without it, and without --policy, such actions are only reported." },
+				   .help = "let rules change the system, for example send signals or set priorities",
+				   .more = "Without this option and without --policy, such actions are only "
+					   "reported." },
 	[OPTION_CGROUP] = { "cgroup", 0, CLI_TEXT, "PATH", NULL,
-			    "observe processes in this cgroup of version 2, or below it, and their descendants; may be "
-			    "given several times",
+			    "observe processes in this cgroup (version 2) or below it, and their descendants; may be "
+			    "repeated",
 			    .repeats = true, .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_CLIENTS_RECORD] = { "clients-record", 0, CLI_FLAG,
-				    .help = "let members of --group begin recordings, of which the traces are root's",
-				    .more = "Each of them one at a time. Without it only root may." },
-	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes called NAME, and their descendants",
+				    .help = "let members of --group start recordings; the traces belong to root",
+				    .more = "One at a time per user. Without this option only root may record." },
+	[OPTION_COMM] = { "comm", 0, CLI_TEXT, "NAME", NULL, "only processes named NAME, and their descendants",
 			  .repeats = true },
 	[OPTION_CONTAINER] = { "container", 0, CLI_TEXT, "NAME", NULL,
-			       "as --cgroup, for a container: its name, or how its id begins", .repeats = true },
+			       "like --cgroup, for a container: its name, or the beginning of its id",
+			       .repeats = true },
 	[OPTION_COUNT_TRANSITIONS] = { "count-transitions", 0, CLI_FLAG,
-				       .help = "count how often each transition of a rule is tried, and each of its "
-					       "conditions true, for 'asterism ctl query UNIT'",
+				       .help = "count how often each transition of a rule is tried and each condition "
+					       "is true, for 'asterism ctl query UNIT'",
 				       .more = "Costs some tens of nanoseconds at each event." },
-	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL, "do less above this share of a processor",
-			     .most = 100000 },
+	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL,
+			     "do less when the daemon uses more than this share of a CPU", .most = 100000 },
 	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "NAME", NULL,
-			   "members of this group may use the socket, too (default: only root)",
-			   "They may look, wait for results, and load rules that do not change the system.",
+			   "let members of this group use the control socket (default: only root)",
+			   "They may query, wait for results, and load rules that do not change the system.",
 			   .complete = "COMPREPLY=($(compgen -g -- \"$word\"))" },
 	[OPTION_HELP] = { "help", 'h', CLI_ANSWER, .help = "show this help and exit" },
 	[OPTION_MEASURE] = { "measure", 0, CLI_FLAG,
-			     .help = "let the kernel measure its programs: nanoseconds in the metrics" },
+			     .help = "let the kernel measure the time of BPF programs, for the metrics" },
 	[OPTION_MEMORY_MAX] = { "memory-max", 0, CLI_SIZE, "SIZE", NULL,
-				"load no more rules above this, the kernel's memory for them included (default: 512M)",
+				"load no more rules when the daemon uses this much memory, BPF maps included (default: "
+				"512M)",
 				.most = UINT64_C(1) << 40 },
 	[OPTION_METRICS] = { "metrics", 0, CLI_TEXT, "ADDRESS:PORT", NULL,
 			     "serve metrics for Prometheus over HTTP, at /metrics; on 127.0.0.1 without an ADDRESS" },
 	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
-				  "report matches of rules of this severity and above; others are counted" },
+				  "write matches of rules of this severity and above; only count others" },
 	[OPTION_MODE] = { "mode", 0, CLI_BITS, "MODE", NULL,
-			  "who may read a FILE of --output that is made, as for chmod, such as 640 (default: 600)",
-			  "A file that is there already keeps its mode." },
+			  "mode of a new FILE of --output, as for chmod, such as 640 (default: 600)",
+			  "An existing file keeps its mode." },
 	[OPTION_OUTPUT] = { "output", 0, CLI_TEXT, "WHERE", NULL,
-			    "matches, as JSON lines: a FILE, unix:PATH, or - (default) for standard output",
-			    "A file must be root's own, under one name, and no symbolic link.",
+			    "where to write matches as JSON lines: a FILE, unix:PATH, or - (default) for standard "
+			    "output",
+			    "A file must belong to root, have one hard link, and not be a symbolic link.",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_PID] = { "pid", 0, CLI_NUMBER, "PID", NULL,
-			 "observe the process PID and its descendants, nothing else; may be given several times",
-			 .repeats = true, .complete = CLI_COMPLETE_PROCESS },
+			 "observe only process PID and its descendants; may be repeated", .repeats = true,
+			 .complete = CLI_COMPLETE_PROCESS },
 	[OPTION_POLICY] = { "policy", 0, CLI_TEXT, "FILE", NULL,
-			    "let rules do what FILE allows, by lines such as 'allow Stop, Continue'",
-			    "The file must be root's. Its line clients-define lets clients name catalogs of their own, "
-			    "and so define events; otherwise their rules name installed catalogs only.",
+			    "allow the actions that FILE lists, with lines such as 'allow Stop, Continue'",
+			    "The file must belong to root. A line clients-define lets clients name catalogs of their "
+			    "own and so define events; otherwise their rules may name only installed catalogs.",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_RATE] = { "rate", 0, CLI_NUMBER, "NUMBER", NULL,
-			  "matches of a rule that are delivered per second; others are counted (default: 1000)",
+			  "write at most this many matches per rule and second; count the rest (default: 1000)",
 			  .most = 1000000000 },
 	[OPTION_RECORDINGS] = { "recordings", 0, CLI_TEXT, "DIR", NULL,
-				"record for 'asterism ctl record', with traces in this folder, which is root's alone",
-				"It is made where it is not there.", .complete = CLI_COMPLETE_FOLDER },
+				"allow 'asterism ctl record', with traces in this directory, accessible to root only",
+				"It is created if it does not exist.", .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_RECORDINGS_MAX] = { "recordings-max", 0, CLI_SIZE, "SIZE", NULL,
-				    "all traces together take no more than SIZE (default: 1G)",
-				    .most = UINT64_C(1) << 50 },
+				    "limit of all traces together (default: 1G)", .most = UINT64_C(1) << 50 },
 	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "DIR", NULL,
-			   "rules: each *.rule and *.astc is a unit (default: " RULES_DEFAULT ")",
-			   "Files that others than root can write are refused. Wrong files do not keep others from "
-			   "work.",
+			   "rules directory: each *.rule and *.astc file is a unit (default: " RULES_DEFAULT ")",
+			   "Files that users other than root can write are refused. A file with errors does not affect "
+			   "the others.",
 			   .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_SCOPE] = { "scope", 0, CLI_CHOICE, "SCOPE", scopes,
 			   "all (default without --pid), tree (default with it), or pids: the processes of --pid "
 			   "without their descendants" },
 	[OPTION_SENSORS] = { "sensors", 0, CLI_FLAG,
-			     .help = "be the directory where applications register their sensors, too",
-			     .more = "Its socket is /run/asterism/sensors, or what ASTERISM_SENSORS says. Any user's "
-				     "applications may register, within a quota; members of --group see all of them." },
+			     .help = "also run the sensor registry, where applications register their sensors",
+			     .more = "Its socket is /run/asterism/sensors, or what ASTERISM_SENSORS names. "
+				     "Applications of any user may register, within a quota; members of --group see "
+				     "all of them." },
 	[OPTION_SENSORS_ALWAYS] = { "sensors-always", 0, CLI_FLAG,
-				    .help = "the same, and have applications write while no reader is there, too",
-				    .more = "'asterism sensors --dump' shows the last events that their rings hold, "
-					    "also of "
+				    .help = "like --sensors, but applications also write while no reader is attached",
+				    .more = "'asterism sensors --dump' shows the latest events in their rings, even of "
 					    "applications that have ended." },
 	[OPTION_SENSORS_QUOTA] = { "sensors-quota", 0, CLI_SIZE, "SIZE", NULL,
 				   "with --sensors: memory for the sensors of each user (default: 64M, which is 31 "
 				   "processes with rings of the usual size; for root 256M, 124 processes)",
 				   .most = UINT64_C(1) << 40 },
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
-			    "where 'asterism ctl' finds it (default: " SOCKET_DEFAULT ")",
+			    "control socket for 'asterism ctl' (default: " SOCKET_DEFAULT ")",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_UNIT] = { "unit", 0, CLI_TEXT, "NAME", NULL,
-			  "as --cgroup, for an active unit of systemd, such as nginx or session-3.scope",
+			  "like --cgroup, for an active systemd unit, such as nginx or session-3.scope",
 			  .repeats = true },
 	[OPTION_USER] = { "user", 0, CLI_TEXT, "NAME", NULL,
-			  "only processes of this user, by name or number, and their descendants", .repeats = true,
+			  "only processes of this user (name or number), and their descendants", .repeats = true,
 			  .complete = "COMPREPLY=($(compgen -u -- \"$word\"))" },
-	[OPTION_UNITS_MAX] = { "units-max", 0, CLI_NUMBER, "NUMBER", NULL, "units of rules at a time (default: 256)",
+	[OPTION_UNITS_MAX] = { "units-max", 0, CLI_NUMBER, "NUMBER", NULL, "limit of units of rules (default: 256)",
 			       .most = 4096 },
 	[OPTION_VERSION] = { "version", 'V', CLI_ANSWER, .help = "show the version and exit" },
 };
@@ -165,10 +168,10 @@ static const struct cli_section signals = {
 	.entries =
 		(const struct cli_entry[]){
 			{ "SIGHUP",
-			  { "reload the directory of rules and reopen the output; units whose files have not changed "
-			    "are not disturbed, and a file that is wrong leaves its unit as it is" } },
-			{ "SIGUSR1", { "reopen the output only, for logrotate(8)" } },
-			{ "SIGTERM", { "end, as SIGINT does" } },
+			  { "reload the rules directory and reopen the output; units with unchanged files keep "
+			    "running, and a file with errors leaves its unit as it is" } },
+			{ "SIGUSR1", { "reopen only the output, for logrotate(8)" } },
+			{ "SIGTERM", { "exit, as for SIGINT" } },
 			{ NULL, { NULL } },
 		},
 };
@@ -178,11 +181,11 @@ static const struct cli_section statuses = {
 	.heading = "Exit status",
 	.entries =
 		(const struct cli_entry[]){
-			{ "0", { "it ended at a signal" } },
-			{ "1", { "it could not begin or go on" } },
+			{ "0", { "it was ended by a signal" } },
+			{ "1", { "it could not start or continue" } },
 			{ "2",
-			  { "the command line - a group, address, process or policy that is none, too - or a "
-			    "catalog is wrong, the directory cannot be used, or none of its files can be at work" } },
+			  { "usage error (also an unknown group, address, process or policy), invalid catalog, "
+			    "unusable rules directory, or no loadable rule file" } },
 			{ "4", { "a privilege or a feature of the kernel is missing" } },
 			{ NULL, { NULL } },
 		},
@@ -199,13 +202,11 @@ static const struct cli_section files = {
 };
 
 static const struct cli_command itself = {
-	.summary = "hold rules, and report the constellations that they find",
+	.summary = "run rules system-wide, and report or act on what they find",
 	.operands = "",
-	.description =
-		"Loads each *.rule and *.astc file of a directory into the kernel as a unit of rules, writes every "
-		"match as a line of JSON, and does what 'asterism ctl' asks for. It runs in the foreground and logs "
-		"to standard error.\n\n"
-		"It needs root, or CAP_BPF and CAP_PERFMON.",
+	.description = "Loads each *.rule and *.astc file of a directory into the kernel as a unit of rules, writes "
+		       "every match as a line of JSON, and serves 'asterism ctl'. It runs in the foreground and logs "
+		       "to standard error.\n\nIt needs root, or CAP_BPF and CAP_PERFMON.",
 	.options = { OPTION_RULES,         OPTION_SOCKET,       OPTION_GROUP,          OPTION_OUTPUT,
 		     OPTION_MODE,          OPTION_METRICS,      OPTION_ALLOW_ACTIONS,  OPTION_POLICY,
 		     OPTION_PID,           OPTION_SCOPE,        OPTION_SENSORS,        OPTION_SENSORS_ALWAYS,
@@ -237,13 +238,14 @@ static int check(const struct cli_arguments *arguments, struct asterism_diag *di
 	const struct cli_value *scope = &arguments->options[OPTION_SCOPE], *pids = &arguments->options[OPTION_PID];
 
 	if (cli_has(arguments, OPTION_ALLOW_ACTIONS) && cli_has(arguments, OPTION_POLICY)) {
-		diag_add(diag, ASTERISM_ERROR, NULL, "--allow-actions allows everything, --policy what the file says",
-			 "only one of --allow-actions and --policy can be given");
+		diag_add(diag, ASTERISM_ERROR, NULL,
+			 "--allow-actions allows all actions, --policy those that the file lists",
+			 "--allow-actions and --policy exclude each other");
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < FILTERS; i++) {
 		if (arguments->options[filters[i]].count > OPTIONS_NAMES_MAX)
-			return diag_error(diag, NULL, -EINVAL, "--%s can be given %d times, not %zu",
+			return diag_error(diag, NULL, -EINVAL, "--%s may be given at most %d times, not %zu",
 					  rows[filters[i]].name, OPTIONS_NAMES_MAX,
 					  arguments->options[filters[i]].count);
 	}
@@ -251,9 +253,9 @@ static int check(const struct cli_arguments *arguments, struct asterism_diag *di
 		return diag_error(diag, NULL, -EINVAL, "--pid can be given %d times, not %zu", OPTIONS_PIDS_MAX,
 				  pids->count);
 	if (scope->text && scope->number == ASTERISM_SCOPE_ALL && pids->count)
-		return diag_error(diag, NULL, -EINVAL, "only one of --scope all and --pid can be given");
+		return diag_error(diag, NULL, -EINVAL, "--scope all and --pid exclude each other");
 	if (scope->text && scope->number != ASTERISM_SCOPE_ALL && !pids->count)
-		return diag_error(diag, NULL, -EINVAL, "--scope %s is for the processes of --pid", scope->text);
+		return diag_error(diag, NULL, -EINVAL, "--scope %s needs --pid", scope->text);
 	return 0;
 }
 

@@ -56,10 +56,10 @@ static int open_where(const struct output *output, const char **why)
 static void report(struct output *output, int error, const char *why)
 {
 	if (error && error != output->error)
-		log_line(output->is_open ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "matches cannot be written to %s: %s",
+		log_line(output->is_open ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "cannot write matches to %s: %s",
 			 output->where, why);
 	else if (!error && output->error)
-		log_line(LOG_LEVEL_INFO, "matches are written to %s again; %llu were lost so far", output->where,
+		log_line(LOG_LEVEL_INFO, "writing matches to %s again; %llu were lost so far", output->where,
 			 (unsigned long long)output->lines_dropped);
 	output->error = error;
 }

@@ -41,11 +41,11 @@ static bool find(struct operation *operation)
 	if (operation->recording)
 		return true;
 	if (*name)
-		client_refuse(operation->client, "no-recording", "no recording %s runs", name);
+		client_refuse(operation->client, "no-recording", "there is no running recording '%s'", name);
 	else
 		client_refuse(operation->client, "no-recording",
-			      recordings_count(recordings, false, 0) ? "several recordings run: name one"
-								     : "no recording runs");
+			      recordings_count(recordings, false, 0) ? "several recordings are running: name one"
+								     : "no recording is running");
 	return false;
 }
 
@@ -55,7 +55,7 @@ static bool find_own(struct operation *operation)
 		return false;
 	if (is_root(operation) || operation->recording->owner == operation->client->user)
 		return true;
-	client_refuse(operation->client, "denied", "the recording %s belongs to another user: only root may do this",
+	client_refuse(operation->client, "denied", "recording %s belongs to another user: only root may do this",
 		      operation->recording->name);
 	return false;
 }
@@ -68,15 +68,16 @@ static bool may_start(struct operation *operation)
 
 	if (!daemon->recordings.folder)
 		client_refuse(client, "not-possible",
-			      "asterismd records nothing: it was given no folder for traces (--recordings)");
+			      "asterismd cannot record: it was started without a directory for traces (--recordings)");
 	else if (!is_root(operation) && !daemon->options->clients_record)
-		client_refuse(client, "denied", "only root may record (asterismd --clients-record lets the group)");
+		client_refuse(client, "denied",
+			      "only root may record; asterismd --clients-record allows the group, too");
 	else if (!is_root(operation) &&
 		 recordings_count(&daemon->recordings, true, client->user) >= RECORDINGS_OF_USER_MAX)
-		client_refuse(client, "refused", "a user other than root has %d recording at a time",
+		client_refuse(client, "refused", "a user other than root may have only %d recording at a time",
 			      RECORDINGS_OF_USER_MAX);
 	else if (*operation->request->unit && !recordings_is_name(operation->request->unit))
-		client_refuse(client, "malformed", "the name of a recording has 1 to 64 letters, digits, - and _");
+		client_refuse(client, "malformed", "invalid recording name: use 1 to 64 letters, digits, - and _");
 	else
 		return true;
 	return false;
@@ -196,7 +197,8 @@ static void flush(struct operation *operation)
 		return;
 	if (operation->recording->flight)
 		client_refuse(operation->client, "not-possible",
-			      "%s keeps its events in memory: a snapshot writes them", operation->recording->name);
+			      "recording %s keeps its events in memory: take a snapshot to write them",
+			      operation->recording->name);
 	else if (asterism_recording_flush(operation->recording->engine))
 		client_refuse(operation->client, "not-possible", "%s",
 			      asterism_session_error(operation->daemon->session));
@@ -300,7 +302,7 @@ bool daemon_serve_recording(struct daemon *daemon, struct client *client, const 
 	if (!operation.events)
 		client_refuse(client, "not-possible", "out of memory");
 	else if (strlen(operation.events) != length)
-		client_refuse(client, "malformed", "the names of events hold no NUL");
+		client_refuse(client, "malformed", "event names must not contain NUL");
 	else
 		functions[request->op](&operation);
 	alloc_free(operation.events);

@@ -79,7 +79,7 @@ int recordings_open(struct recordings *recordings, const struct options *options
 		return 0;
 	folder = create_folder(recordings->folder, 0600, NULL, &why);
 	if (folder < 0) {
-		log_line(LOG_LEVEL_ERROR, "recordings cannot go to %s: %s", recordings->folder, why);
+		log_line(LOG_LEVEL_ERROR, "cannot record to %s: %s", recordings->folder, why);
 		return folder;
 	}
 
@@ -89,7 +89,7 @@ int recordings_open(struct recordings *recordings, const struct options *options
 	close(folder);
 	if (is_own)
 		return 0;
-	log_line(LOG_LEVEL_ERROR, "recordings cannot go to %s: the folder is not for root alone (chmod 700)",
+	log_line(LOG_LEVEL_ERROR, "cannot record to %s: the directory is accessible to others (chmod 700)",
 		 recordings->folder);
 	return -EPERM;
 }
@@ -155,8 +155,8 @@ static int refuse_room(const struct recordings *recordings, uint64_t room, uint6
 		       char why[RECORDINGS_WHY_BYTES])
 {
 	snprintf(why, RECORDINGS_WHY_BYTES,
-		 "%" PRIu64 " KiB are needed, and of the %" PRIu64 " MiB of --recordings-max %" PRIu64
-		 " KiB are left: remove traces from the folder of --recordings",
+		 "%" PRIu64 " KiB are needed, but of the %" PRIu64 " MiB of --recordings-max only %" PRIu64
+		 " KiB are free: remove traces from the directory of --recordings",
 		 wanted >> 10, recordings->bytes_max >> 20, room >> 10);
 	return -EDQUOT;
 }
@@ -179,14 +179,13 @@ static int take_room(const struct recordings *recordings, const struct recording
 
 	if (traces >= RECORDINGS_KEPT_MAX) {
 		snprintf(why, RECORDINGS_WHY_BYTES,
-			 "there are %zu traces in the folder of --recordings, and no more are possible: remove some",
-			 traces);
+			 "the directory of --recordings already has %zu traces, the limit: remove some", traces);
 		return -EDQUOT;
 	}
 	*max_bytes = order->flight ? 0 : order->max_bytes ? order->max_bytes : usual < room ? usual : room;
 	if (order->max_bytes && order->max_bytes < TRACE_BYTES_MIN) {
-		snprintf(why, RECORDINGS_WHY_BYTES,
-			 "a trace takes %" PRIu64 " KiB at least: give it a larger --max-size", TRACE_BYTES_MIN >> 10);
+		snprintf(why, RECORDINGS_WHY_BYTES, "a trace needs at least %" PRIu64 " KiB: use a larger --max-size",
+			 TRACE_BYTES_MIN >> 10);
 		return -EDQUOT;
 	}
 	if (!order->flight && (*max_bytes > room || *max_bytes < TRACE_BYTES_MIN))
@@ -232,12 +231,12 @@ static int start_engine(struct daemon *daemon, const struct recordings_order *or
 	int result;
 
 	if (snprintf(path, sizeof path, "%s/%s", daemon->recordings.folder, recording->name) >= (int)sizeof path) {
-		snprintf(why, RECORDINGS_WHY_BYTES, "the name of the folder is too long");
+		snprintf(why, RECORDINGS_WHY_BYTES, "the directory's name is too long");
 		return -ENAMETOOLONG;
 	}
 	/* Also an empty folder is somebody's. */
 	if (access(path, F_OK) == 0) {
-		snprintf(why, RECORDINGS_WHY_BYTES, "there is a trace called %s already", recording->name);
+		snprintf(why, RECORDINGS_WHY_BYTES, "a trace named %s already exists", recording->name);
 		return -EEXIST;
 	}
 	result = asterism_recording_start(daemon->session, &options, &recording->engine);
@@ -265,7 +264,7 @@ int recordings_start(struct daemon *daemon, const struct recordings_order *order
 	int result;
 
 	if (!place) {
-		snprintf(why, RECORDINGS_WHY_BYTES, "%d recordings run already: stop one", RECORDINGS_MAX);
+		snprintf(why, RECORDINGS_WHY_BYTES, "%d recordings are already running: stop one", RECORDINGS_MAX);
 		return -EDQUOT;
 	}
 	if (*order->name)
@@ -274,7 +273,7 @@ int recordings_start(struct daemon *daemon, const struct recordings_order *order
 		name_by_time(recording.name);
 	if (!budget_has_room(&daemon->budget, recording.ring_bytes, &bytes)) {
 		snprintf(why, RECORDINGS_WHY_BYTES,
-			 "with its rings the daemon would have %" PRIu64 " KiB of memory, more than --memory-max",
+			 "its rings would raise the daemon's memory to %" PRIu64 " KiB, above --memory-max",
 			 bytes >> 10);
 		return -EDQUOT;
 	}
@@ -286,7 +285,7 @@ int recordings_start(struct daemon *daemon, const struct recordings_order *order
 	recordings->begun++;
 	*place = recording;
 	*started = place;
-	log_line(LOG_LEVEL_INFO, "recording %s: begun by user %u", place->name, (unsigned)place->owner);
+	log_line(LOG_LEVEL_INFO, "recording %s: started by user %u", place->name, (unsigned)place->owner);
 	return 0;
 }
 
@@ -298,9 +297,10 @@ static void write_end(const struct recordings *recordings, struct daemon_recordi
 	if (!recording->flight)
 		return;
 	if (!recordings_has_room(recordings, recording, why))
-		log_line(LOG_LEVEL_WARNING, "recording %s: the last snapshot is not written: %s", recording->name, why);
+		log_line(LOG_LEVEL_WARNING, "recording %s: the last snapshot was not written: %s", recording->name,
+			 why);
 	else if (asterism_recording_snapshot(recording->engine, "end") < 0)
-		log_line(LOG_LEVEL_WARNING, "recording %s: the last snapshot is not written, or not whole",
+		log_line(LOG_LEVEL_WARNING, "recording %s: the last snapshot was not written completely",
 			 recording->name);
 }
 
@@ -333,8 +333,8 @@ static void tell_losses(struct daemon_recording *recording, uint64_t now_ns)
 		return;
 	log_line(LOG_LEVEL_WARNING,
 		 "recording %s: %" PRIu64 " events lost so far (%" PRIu64 " came too fast, %" PRIu64
-		 " could not be written, %" PRIu64 " found no room, %" PRIu64 " unread, %" PRIu64
-		 " missed by the kernel)",
+		 " could not be written, %" PRIu64 " did not fit, %" PRIu64 " could not be read, %" PRIu64
+		 " were missed by the kernel)",
 		 recording->name, recordings_lost(&stats), stats.overwritten, stats.unwritten, stats.dropped,
 		 stats.unread, stats.missed);
 	recording->told_lost = recordings_lost(&stats);

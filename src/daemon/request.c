@@ -72,11 +72,11 @@ static int read_op(const json_t *object, struct request *request, char *why)
 	const char *name = json_string_value(json_object_get(object, "op"));
 
 	if (!name)
-		return wrong(why, "a request has a member \"op\", a string");
+		return wrong(why, "the request needs a string member \"op\"");
 	for (request->op = 0; request->op < REQUEST_OPS; request->op++)
 		if (strcmp(ops[request->op].name, name) == 0)
 			return 0;
-	wrong(why, "there is no such operation");
+	wrong(why, "unknown operation");
 	return -ENOSYS;
 }
 
@@ -94,7 +94,7 @@ static int read_unit(const json_t *value, struct request *request, char *why)
 
 	if (!name || !*name || json_string_length(value) >= REQUEST_UNIT_BYTES ||
 	    json_string_length(value) != strlen(name))
-		return wrong(why, "a name is a string of 1 to 128 bytes");
+		return wrong(why, "a name must be a string of 1 to 128 bytes");
 	snprintf(request->unit, sizeof request->unit, "%s", name);
 	return 0;
 }
@@ -127,10 +127,10 @@ static int read_kind(const char *key, const json_t *value, struct request *reque
 
 	if (strcmp(key, "flight") == 0) {
 		request->flight = json_is_true(value);
-		return json_is_boolean(value) ? 0 : wrong(why, "\"flight\" is true or false");
+		return json_is_boolean(value) ? 0 : wrong(why, "\"flight\" must be true or false");
 	}
 	if (number < 0)
-		return wrong(why, "\"max_bytes\", \"ring_bytes\" and \"last_ns\" are numbers from 1 on");
+		return wrong(why, "\"max_bytes\", \"ring_bytes\" and \"last_ns\" must be positive numbers");
 	for (size_t i = 0; i < KINDS; i++)
 		if (strcmp(key, kinds[i].name) == 0)
 			memcpy((char *)request + kinds[i].offset, &given, sizeof given);
@@ -153,23 +153,23 @@ static int read_member(const char *key, const json_t *value, struct request *req
 	if (strcmp(key, "length") == 0 && members & LENGTH) {
 		number = number_of(value, 0, FRAME_BODY_BYTES_MAX);
 		request->length = (size_t)number;
-		return number < 0 ? wrong(why, "\"length\" is a number of bytes, 16 MiB at most") : 0;
+		return number < 0 ? wrong(why, "\"length\" must be a number of bytes, at most 16 MiB") : 0;
 	}
 	if (strcmp(key, "activate") == 0 && members & ACTIVATE) {
 		request->activate = json_is_true(value);
-		return json_is_boolean(value) ? 0 : wrong(why, "\"activate\" is true or false");
+		return json_is_boolean(value) ? 0 : wrong(why, "\"activate\" must be true or false");
 	}
 	if (strcmp(key, "ticket") == 0 && members & TICKET) {
 		number = number_of(value, 1, INT64_MAX);
 		request->ticket = (uint64_t)number;
-		return number < 0 ? wrong(why, "\"ticket\" is the number that came with the question") : 0;
+		return number < 0 ? wrong(why, "\"ticket\" must be the number that came with the verdict request") : 0;
 	}
 	if (strcmp(key, "timeout_ms") == 0 && members & TIMEOUT) {
 		number = number_of(value, 0, REQUEST_TIMEOUT_MS_MAX);
 		request->timeout_ms = (uint32_t)number;
-		return number < 0 ? wrong(why, "\"timeout_ms\" is a number of milliseconds, an hour at most") : 0;
+		return number < 0 ? wrong(why, "\"timeout_ms\" must be a number of milliseconds, at most one hour") : 0;
 	}
-	return wrong(why, "the request has a member that this operation does not take");
+	return wrong(why, "the request has a member that this operation does not know");
 }
 
 static int read_object(json_t *object, struct request *request, char *why)
@@ -179,7 +179,7 @@ static int read_object(json_t *object, struct request *request, char *why)
 	int result;
 
 	if (!json_is_object(object))
-		return wrong(why, "a request is a JSON object");
+		return wrong(why, "the request must be a JSON object");
 	result = read_op(object, request, why);
 	if (result)
 		return result;
@@ -207,7 +207,7 @@ int request_read(const char *line, size_t length, struct request *request, char 
 
 	*request = (struct request){ 0 };
 	if (!object) {
-		snprintf(why, REQUEST_WHY_BYTES, "this is no JSON, at byte %d", error.position);
+		snprintf(why, REQUEST_WHY_BYTES, "invalid JSON at byte %d", error.position);
 		return -EINVAL;
 	}
 	result = read_object(object, request, why);

@@ -26,7 +26,7 @@ int sensors_open(const struct options *options, struct sensor_directory **opened
 		log_line(LOG_LEVEL_ERROR, "%s", message->text);
 	asterism_diag_free(diag);
 	if (!result)
-		log_line(LOG_LEVEL_INFO, "sensors register at %s", sensor_directory_path(*opened));
+		log_line(LOG_LEVEL_INFO, "the sensor registry is at %s", sensor_directory_path(*opened));
 	return result;
 }
 
@@ -37,11 +37,10 @@ void sensors_serve(struct sensor_directory *directory, bool *is_unreachable)
 
 	sensor_directory_stats(directory, &stats);
 	if (result)
-		log_line(LOG_LEVEL_ERROR, "the directory of sensors cannot wait: %s", strerror(-result));
+		log_line(LOG_LEVEL_ERROR, "the sensor registry cannot wait for clients: %s", strerror(-result));
 	if (stats.is_replaced && !*is_unreachable)
 		log_line(LOG_LEVEL_ERROR,
-			 "%s has been taken away or replaced: applications do not find this "
-			 "directory of sensors any more",
+			 "%s was removed or replaced: applications no longer find this sensor registry",
 			 sensor_directory_path(directory));
 	*is_unreachable = stats.is_replaced;
 }
@@ -55,14 +54,13 @@ void sensors_look(const struct sensor_directory *sensors, uint64_t now_ns, struc
 	    (told->at_ns && now_ns - told->at_ns < PAUSE_NS))
 		return;
 	if (stats.lacking != told->lacking)
-		log_line(LOG_LEVEL_WARNING, "sensors: %" PRIu64 " clients were sent away so far: %s%s", stats.lacking,
-			 strerror(-stats.lack),
+		log_line(LOG_LEVEL_WARNING, "sensors: %" PRIu64 " clients were disconnected so far: %s%s",
+			 stats.lacking, strerror(-stats.lack),
 			 stats.lack == -EMFILE ? " (LimitNOFILE: up to four descriptors for each process)" : "");
 	if (stats.refused != told->refused)
 		log_line(LOG_LEVEL_WARNING,
 			 "sensors: %" PRIu64
-			 " applications were refused so far, beyond the quota of their users: they run "
-			 "on without sensors",
+			 " applications were refused so far because of their user's quota: they run without sensors",
 			 stats.refused);
 	*told = (struct sensors_told){ stats.lacking, stats.refused, now_ns };
 }

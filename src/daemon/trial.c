@@ -22,7 +22,7 @@ enum daemon_status trial_run(struct asterism_session *session)
 	if (!result)
 		result = asterism_rules_activate(rules);
 	if (result)
-		log_line(LOG_LEVEL_ERROR, "no rule can be at work here: %s", asterism_session_error(session));
+		log_line(LOG_LEVEL_ERROR, "rules cannot run on this machine: %s", asterism_session_error(session));
 	asterism_rules_unload(rules);
 	if (!result)
 		return DAEMON_FINE;

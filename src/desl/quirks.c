@@ -171,8 +171,8 @@ static const struct {
 	void (*repair)(struct desl_reading *reading, struct desl_expr *about); /* NULL: there is none */
 } quirks[DESL_QUIRKS] = {
 	[DESL_QUIRK_FILE] = { "the file has no name", "write: File f = \"path\";", recognise_always, repair_file },
-	[DESL_QUIRK_NESTED] = { "'}' is missing before the section '%s'",
-				"sections stand beside each other, not within", recognise_always, repair_nested },
+	[DESL_QUIRK_NESTED] = { "'}' is missing before the section '%s'", "sections cannot be nested", recognise_always,
+				repair_nested },
 	[DESL_QUIRK_ELLIPSIS] = { "a lone ':' says nothing", "leave it out", recognise_always, repair_extra },
 	[DESL_QUIRK_OPEN_CALL] = { "')' is missing before '%s'", NULL, recognise_end, repair_open },
 	[DESL_QUIRK_CLOSED_CALL] = { "there is a ')' too many", NULL, recognise_always, repair_extra },

@@ -111,7 +111,7 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 			continue;
 		ebpf->types[i] = event_catalog_find(catalog, name);
 		if (!ebpf->types[i])
-			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog knows the event %s", name);
+			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog declares the event %s", name);
 		if (!event_about_extends(ebpf->types[i], program->types[i].field_count, program->types[i].record_bytes))
 			return diag_error(diag, NULL, -EINVAL,
 					  "the rules were compiled for another event %s than the catalog has", name);
@@ -254,8 +254,7 @@ static int join_fds(struct ebpf *ebpf, struct asterism_diag *diag)
 	ebpf->both_fd = epoll_create1(EPOLL_CLOEXEC);
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
 		if (ebpf->both_fd < 0 || (fds[i] >= 0 && epoll_ctl(ebpf->both_fd, EPOLL_CTL_ADD, fds[i], &event) < 0))
-			return diag_error(diag, NULL, -errno, "waiting for events is not possible: %s",
-					  strerror(errno));
+			return diag_error(diag, NULL, -errno, "cannot wait for events: %s", strerror(errno));
 	}
 	return 0;
 }

@@ -211,7 +211,8 @@ int engine_new(const struct program *program, const struct engine_options *optio
 	if (result) {
 		engine_free(engine);
 		return result == -ENOMEM ? diag_no_memory(diag)
-					 : diag_error(diag, NULL, result, "the rules unfold to too much code");
+					 : diag_error(diag, NULL, result,
+						      "the rules expand to more code than one program can hold");
 	}
 	*made = engine;
 	return 0;

@@ -24,7 +24,7 @@ const struct event_about event_abouts[EVENT_ABOUT_FIELDS] = {
 	{ "container", EVENT_STRING, CONTAINER_TEXT_BYTES, NULL, "container_name(current->cgroups->dfl_cgrp->kn)",
 	  "container that its cgroup belongs to, as the cgroup's path says (version 2)" },
 	{ "cgroup_id", EVENT_U64, 0, NULL, "current->cgroups->dfl_cgrp->kn->id",
-	  "number of its cgroup (version 2), which is the inode of the cgroup's folder" },
+	  "number of its cgroup (version 2), which is the inode of the cgroup's directory" },
 	{ "ns_pid", EVENT_U32, 0, NULL,
 	  "cast(upid, current->group_leader->thread_pid->numbers + (current->group_leader->thread_pid->level * "
 	  "16))->nr",

@@ -520,7 +520,7 @@ static int scan_include(struct parser *parser)
 	result = event_catalog_read(parser->catalog, parser->folder, name, scan->diag);
 	parser->catalog->reading--;
 	if (result == -ENOENT)
-		return event_scan_error(scan, span, NULL, "there is no catalog '%s'", name);
+		return event_scan_error(scan, span, NULL, "catalog not found: '%s'", name);
 	return result;
 }
 

@@ -155,7 +155,7 @@ static int check_own_folder(struct asterism_diag *diag)
 	if (!folder || (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)))
 		return 0;
 	return diag_error(diag, NULL, -EINVAL, "ASTERISM_CATALOGS names %s: %s", folder,
-			  S_ISDIR(status.st_mode) ? strerror(errno) : "it is no folder");
+			  S_ISDIR(status.st_mode) ? strerror(errno) : "it is not a directory");
 }
 
 /* Not a name of an installed catalog but a way somewhere. */

@@ -96,7 +96,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return reply_plainly(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is served\n");
 	if (strcmp(url, "/metrics") != 0)
-		return reply_plainly(connection, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
+		return reply_plainly(connection, MHD_HTTP_NOT_FOUND, "not found: only /metrics is served\n");
 	server->options.write(server->options.context, &text);
 	result = text.failure ? reply_plainly(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n")
 			      : reply(connection, MHD_HTTP_OK, text.bytes, text.length);
@@ -141,10 +141,11 @@ int expose_server_open(const struct expose_options *options, struct asterism_dia
 
 	if (read_address(options->address, &address))
 		return diag_error(diag, NULL, -EINVAL,
-				  "'%s' is no address for metrics, such as 127.0.0.1:9160 or [::1]:9160",
+				  "invalid address for metrics '%s': use one like 127.0.0.1:9160 or [::1]:9160",
 				  options->address);
 	if (!load_library())
-		return diag_error(diag, NULL, -EOPNOTSUPP, "metrics need libmicrohttpd (libmicrohttpd12): %s",
+		return diag_error(diag, NULL, -EOPNOTSUPP,
+				  "cannot serve metrics without libmicrohttpd (package libmicrohttpd12): %s",
 				  dlerror());
 	server = alloc_zero(1, sizeof *server);
 	if (!server)
@@ -156,7 +157,7 @@ int expose_server_open(const struct expose_options *options, struct asterism_dia
 				 (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
 				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_END);
 	if (!server->server) {
-		diag_error(diag, NULL, -EADDRNOTAVAIL, "metrics cannot be served at %s: %s", options->address,
+		diag_error(diag, NULL, -EADDRNOTAVAIL, "cannot serve metrics at %s: %s", options->address,
 			   strerror(errno));
 		alloc_free(server);
 		return -EADDRNOTAVAIL;

@@ -9,10 +9,10 @@
 static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *item, const char *folder)
 {
 	static const char *const hints[] = {
-		[EVENT_FILES_ALL] = "catalogs are looked for beside the rule file and among the installed ones",
+		[EVENT_FILES_ALL] = "catalogs are searched in the rule file's directory and among the installed ones",
 		[EVENT_FILES_OWN] = "a catalog is an installed one, or, by its whole path, a file of your own that no "
 				    "one else can write",
-		[EVENT_FILES_NONE] = "only installed catalogs can be named here, by their names without a folder",
+		[EVENT_FILES_NONE] = "only installed catalogs can be named here, by name without a directory",
 	};
 	const char *name = item->name.text, *prefix = item->prefix.text;
 
@@ -28,7 +28,7 @@ static bool read_catalog(struct lang_check *c, const struct lang_syntax_item *it
 		lang_no_memory(c->report);
 	} else if (result == -ENOENT) {
 		lang_error(c->report, &item->name.location, hints[event_catalog_access(c->catalog)->files],
-			   "there is no catalog '%s'", item->name.text);
+			   "catalog not found: '%s'", item->name.text);
 	} else if (result) {
 		lang_error(c->report, &item->name.location, NULL, "the catalog '%s' cannot be used", item->name.text);
 	}

@@ -44,7 +44,9 @@ static int refuse_latency(const struct admission *admission, const struct admiss
 
 	admission_time(wanted, admission->wanted_ns);
 	admission_time(least, shortest);
-	diag_error(diag, NULL, -ERANGE, "l = %s < T_M + d = %s: no element can be promised to be evaluated so soon",
+	diag_error(diag, NULL, -ERANGE,
+		   "latency %s is shorter than one period plus its deadline (%s): no event can be promised to be "
+		   "evaluated that soon",
 		   wanted, least);
 	/* Whole microseconds, so that what is said can be typed. */
 	if (fits >= 1000)
@@ -62,7 +64,7 @@ static int decide_sensor(struct admission *admission, struct admission_sensor *s
 	uint64_t most;
 
 	if (jcs_check(&sensor->stream))
-		return diag_error(diag, NULL, -EINVAL, "%s: no producer can have that rate", sensor->name);
+		return diag_error(diag, NULL, -EINVAL, "%s: no producer can reach that rate", sensor->name);
 	most = jcs_most(&sensor->stream, monitor);
 	sensor->elements = most;
 	if (admission->wanted_ns && jcs_admit(&sensor->stream, monitor, admission->wanted_ns, &sensor->elements))
@@ -90,7 +92,7 @@ static int refuse_runtime(const struct admission *admission, struct asterism_dia
 		if (sensor->is_declared && sensor->elements * sensor->cost_ns >= dearest->elements * dearest->cost_ns)
 			dearest = sensor;
 	}
-	diag_error(diag, NULL, -E2BIG, "the evaluations need %s in every period, and have d = %s",
+	diag_error(diag, NULL, -E2BIG, "the evaluations need %s per period, but have only %s until their deadline",
 		   admission_time(runtime, admission->runtime_ns),
 		   admission_time(deadline, admission->monitor.deadline));
 	uint64_t fits = admission->monitor.deadline > admission->wake_ns + dearest->cost_ns
@@ -99,8 +101,8 @@ static int refuse_runtime(const struct admission *admission, struct asterism_dia
 				: 0;
 
 	snprintf(hint, sizeof hint,
-		 "%s has R = %" PRIu64 " at %s each; alone it could have %" PRIu64
-		 ": lower its rate or burst, ask for more --latency, or use --copy",
+		 "%s may bring %" PRIu64 " events per period at %s each; alone it could bring %" PRIu64
+		 ": lower its rate or burst, allow more --latency, or use --copy",
 		 dearest->name, dearest->elements, admission_time(cost, dearest->cost_ns), fits);
 	diag_hint(diag, hint);
 	return -E2BIG;
@@ -117,7 +119,7 @@ int admission_decide(struct admission *admission, struct asterism_diag *diag)
 	if (!shares)
 		return diag_no_memory(diag);
 	if (result)
-		diag_error(diag, NULL, result, "the deadline cannot be later than the period, nor the period 0");
+		diag_error(diag, NULL, result, "the deadline must not exceed the period, and the period must not be 0");
 	for (size_t i = 0; i < admission->count && !result; i++) {
 		struct admission_sensor *sensor = &admission->sensors[i];
 

@@ -7,11 +7,11 @@
 
 const char *const watch_cause_texts[WATCH_CAUSES] = {
 	[WATCH_OVER_RATE] = "the producer exceeded its declared rate",
-	[WATCH_UNDECLARED] = "elements of sensors without a declared rate",
-	[WATCH_OVER_COST] = "evaluation took longer than it may, or was interrupted",
-	[WATCH_HELD] = "a writer stood still between begin and commit",
-	[WATCH_LATE_WAKE] = "the monitor was woken late",
-	[WATCH_NEWCOMER] = "raised before the monitor knew of the process",
+	[WATCH_UNDECLARED] = "events of sensors without a declared rate",
+	[WATCH_OVER_COST] = "evaluation took longer than its limit, or was interrupted",
+	[WATCH_HELD] = "a writer was suspended between begin and commit",
+	[WATCH_LATE_WAKE] = "the monitor woke up late",
+	[WATCH_NEWCOMER] = "raised before the monitor knew the process",
 	[WATCH_UNEXPLAINED] = "no cause found",
 };
 

@@ -42,7 +42,7 @@ int profile_read_text(int fd, const char *file, struct asterism_diag *diag, char
 	}
 	if (got < 0) {
 		alloc_free(bytes);
-		return diag_error(diag, NULL, -errno, "%s cannot be read: %s", file, strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot read %s: %s", file, strerror(errno));
 	}
 	bytes[count] = 0;
 	*text = bytes;

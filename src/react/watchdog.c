@@ -151,7 +151,8 @@ int react_watchdog_start(const struct react_watchdog_options *options, struct as
 		return 0;
 	}
 	react_watchdog_end(watchdog);
-	return diag_error(diag, NULL, result, "the process that would let stopped ones go on cannot be started: %s",
+	return diag_error(diag, NULL, result,
+			  "cannot start asterism-keep, the process that continues stopped processes: %s",
 			  strerror(-result));
 }
 

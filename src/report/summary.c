@@ -31,7 +31,7 @@ static void put_states(struct text_buffer *text, const struct report_view *view)
 		meaning_show(text, &meaning_duration, (struct meaning_number){ sums[states[i]], false });
 		comma = ",";
 	}
-	text_append(text, *comma == ',' ? "." : " What they did is not known.");
+	text_append(text, *comma == ',' ? "." : " What they did is unknown.");
 }
 
 void report_summary(struct report_tables *tables)

@@ -29,7 +29,7 @@ void report_note(struct report_tables *tables, const char *format, ...)
 void report_note_left_out(struct report_tables *tables, uint64_t count)
 {
 	if (count)
-		report_note(tables, "%llu counts are left out of these tables, which hold so many rows at most.",
+		report_note(tables, "%llu counts are omitted from these tables, which are limited in rows.",
 			    (unsigned long long)count);
 }
 
@@ -85,7 +85,7 @@ static void note_lacks(struct report_tables *tables, const struct report_kind *k
 		if (seen->held)
 			report_note(tables, "No %s came.", report_role_event(need->role));
 		else
-			report_note(tables, "%s: no %s is in the trace (record --for-report has it).", need->without,
+			report_note(tables, "%s: the trace has no %s (use record --for-report).", need->without,
 				    report_role_event(need->role));
 	}
 }

@@ -97,9 +97,9 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 		return -EBADMSG;
 	if (sensor_process_is_narrow(client->pid))
 		return sensor_leave_out(directory, client, -EINVAL,
-					"32-bit programs have no sensors: build it for 64 bits");
+					"32-bit programs cannot have sensors: build it for 64 bits");
 	if (!sensor_shape_is_valid(&shape))
-		return refuse(directory, client, -EINVAL, "no area can have this shape");
+		return refuse(directory, client, -EINVAL, "invalid size or layout of the shared memory");
 	client->process = sensor_process_new(directory, client, sensor_area_bytes(&shape), &why);
 	if (!client->process)
 		return refuse(directory, client, -EDQUOT, why);
@@ -113,8 +113,8 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 
 	if (result)
 		return refuse(directory, client, result,
-			      result == -EBADMSG ? "what was handed over is no sealed area of this shape"
-						 : "there is no memory for the area");
+			      result == -EBADMSG ? "the shared memory is not a sealed memfd of the announced size"
+						 : "out of memory for the shared memory");
 	result = send_area(client, is_new);
 	client->process->types_before = is_new ? UINT32_MAX : packet->is.registration.types_before;
 	settle(directory, client->process);

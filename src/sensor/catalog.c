@@ -49,8 +49,7 @@ static int read_paragraph(void *context, const char *text)
 	struct reading *reading = context;
 
 	if (!sensor_catalog_is_paragraph(text))
-		return diag_error(reading->diag, NULL, -EINVAL, "%s: what stands for a sensor there is none",
-				  reading->name);
+		return diag_error(reading->diag, NULL, -EINVAL, "%s: a note for a sensor is malformed", reading->name);
 	reading->count++;
 	return event_catalog_parse(reading->catalog, reading->name, text, strlen(text), reading->diag);
 }
@@ -63,12 +62,13 @@ static int read_file(struct reading *reading, const char *path)
 		return 0;
 	if (result == 0) {
 		diag_add(reading->diag, ASTERISM_ERROR, NULL,
-			 "name the file that declares them, which may be a library",
-			 "%s has no sensors in its section .note.asterism", path);
+			 "name the file that declares the sensors; it may be a shared library",
+			 "%s declares no sensors (section .note.asterism)", path);
 		return -EINVAL;
 	}
 	if (result == -ENOEXEC)
-		return diag_error(reading->diag, NULL, -EINVAL, "%s is no ELF file whose sensors can be read", path);
+		return diag_error(reading->diag, NULL, -EINVAL, "%s is not an ELF file from which sensors can be read",
+				  path);
 	return result == -EINVAL || result == -ENOMEM
 		       ? result
 		       : diag_error(reading->diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(-result));
@@ -79,8 +79,8 @@ static void tell_who(const struct reading *reading, const struct sensor_process 
 {
 	if (reading->count > 1)
 		diag_add(reading->diag, ASTERISM_ERROR, NULL,
-			 "say whose is meant: EVENTS \"sensor:/path/of/program\", or \"sensor:PROGRAM:NAME\"",
-			 "process %u (%s) has a sensor %s of its own that is not the one known by that name so far",
+			 "name the program, too: EVENTS \"sensor:/path/of/program\" or \"sensor:PROGRAM:NAME\"",
+			 "process %u (%s) declares sensor %s with other fields than an earlier process did",
 			 process->pid, *process->path ? process->path : process->comm, name);
 }
 
@@ -95,7 +95,7 @@ static int hear(struct sensor_observer *observer, const char *pattern, struct re
 		if (result == 0)
 			result = -ETIMEDOUT;
 		if (result < 0)
-			return diag_error(reading->diag, NULL, -EINVAL, "the directory of sensors does not answer: %s",
+			return diag_error(reading->diag, NULL, -EINVAL, "the sensor registry does not answer: %s",
 					  sensor_observer_reason(observer, result));
 		if (notice.kind == SENSOR_END)
 			return 0;
@@ -138,17 +138,17 @@ static int ask(struct reading *reading, const char *pattern)
 		return result == -ENOMEM ? result : -EINVAL;
 	if (sensor_observer_is_own(observer))
 		result = diag_error(reading->diag, NULL, -EINVAL,
-				    "sensors of running applications cannot be named here: name the program's file");
+				    "only a program's file can be named here, not the sensors of running applications");
 	else if ((result = sensor_observer_ask(observer, pattern, 0)))
-		diag_error(reading->diag, NULL, result, "the directory of sensors cannot be asked: %s",
+		diag_error(reading->diag, NULL, result, "cannot query the sensor registry: %s",
 			   sensor_observer_reason(observer, result));
 	else
 		result = hear_of(observer, pattern, reading);
 	sensor_observer_close(observer);
 	if (!result && !reading->count) {
 		diag_add(reading->diag, ASTERISM_ERROR, NULL,
-			 "'asterism sensors' lists those there are; EVENTS \"sensor:/path/of/program\" needs none to "
-			 "run",
+			 "'asterism sensors' lists running applications; EVENTS \"sensor:/path/of/program\" works "
+			 "without any",
 			 "no running application has the sensor %s", pattern);
 		result = -EINVAL;
 	}
@@ -174,8 +174,8 @@ static int supply(struct event_catalog *catalog, const char *folder, const char 
 	char path[4096];
 
 	if (strchr(rest, ':') && !strncmp(name, SENSOR_CATALOG_KERNEL_PREFIX, strlen(SENSOR_CATALOG_KERNEL_PREFIX))) {
-		diag_add(diag, ASTERISM_ERROR, NULL, "name the sensor alone, and ask for a.comm in WHERE",
-			 "%s: the kernel does not know whose program a sensor is", name);
+		diag_add(diag, ASTERISM_ERROR, NULL, "name the sensor only, and compare a.comm in WHERE",
+			 "%s: the kernel does not know which program a sensor belongs to", name);
 		return -EINVAL;
 	}
 	if (!strchr(rest, '/'))

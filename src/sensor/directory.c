@@ -103,7 +103,7 @@ static void admit(struct sensor_directory *directory, int fd)
 	if (!client || sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
 		refuse_connection(directory,
 				  &(struct sensor_client){ .fd = fd, .pid = (uint32_t)peer.pid, .uid = peer.uid },
-				  "this user has as many connections as it may, or others have the rest");
+				  "this user has reached its limit of connections, or all connections are in use");
 		close(fd);
 		return;
 	}
@@ -285,7 +285,7 @@ static int find_group(struct sensor_directory *directory, struct asterism_diag *
 	const struct group *group = name ? getgrnam(name) : NULL;
 
 	if (name && !group)
-		return diag_error(diag, NULL, -EINVAL, "there is no group %s", name);
+		return diag_error(diag, NULL, -EINVAL, "there is no group '%s'", name);
 	directory->has_group = group != NULL;
 	directory->group = group ? group->gr_gid : 0;
 	return 0;
@@ -297,25 +297,25 @@ static int open_socket(struct sensor_directory *directory, struct asterism_diag 
 
 	if (result) {
 		diag_add(diag, ASTERISM_ERROR, NULL, "set XDG_RUNTIME_DIR or " SENSOR_SOCKET_VARIABLE,
-			 result == -ENOENT ? "nothing says where the socket of a directory of sensors should be"
-					   : "the path of the socket is too long");
+			 result == -ENOENT ? "no path is known for the sensor registry's socket"
+					   : "the socket's path is too long");
 		return result;
 	}
 	directory->listen_fd = sensor_place_listen(directory->path);
 	if (directory->listen_fd == -EPERM)
 		return diag_error(diag, NULL, -EPERM,
-				  "the folder of %s is another user's, or others may write to it: who can put a "
-				  "socket there could be the directory to others",
+				  "refusing to create the socket %s: its parent directory is writable by other users, "
+				  "who could replace it",
 				  directory->path);
 	if (directory->listen_fd == -EEXIST)
-		return diag_error(diag, NULL, -EEXIST, "%s is there already, and is no socket of ours: remove it",
+		return diag_error(diag, NULL, -EEXIST, "%s exists and is not an asterism socket: remove it",
 				  directory->path);
 	if (directory->listen_fd == -EADDRINUSE)
-		return diag_error(diag, NULL, -EADDRINUSE, "a directory of sensors serves at %s already",
+		return diag_error(diag, NULL, -EADDRINUSE, "a sensor registry is already running at %s",
 				  directory->path);
 	if (directory->listen_fd < 0)
-		return diag_error(diag, NULL, directory->listen_fd, "the socket %s cannot be opened: %s",
-				  directory->path, strerror(-directory->listen_fd));
+		return diag_error(diag, NULL, directory->listen_fd, "cannot open the socket %s: %s", directory->path,
+				  strerror(-directory->listen_fd));
 	sensor_place_identify(directory->path, &directory->place);
 	return sensor_wait_add(directory, directory->listen_fd, SENSOR_TAG_LISTEN);
 }
@@ -347,7 +347,7 @@ int sensor_directory_open(const struct sensor_directory_options *options, struct
 	if (!result)
 		result = open_timer(directory);
 	if (result)
-		diag_error(diag, NULL, result, "a directory of sensors is not possible: %s", strerror(-result));
+		diag_error(diag, NULL, result, "cannot start the sensor registry: %s", strerror(-result));
 	else if (!(result = find_group(directory, diag)))
 		result = open_socket(directory, diag);
 	if (result)

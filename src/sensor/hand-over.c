@@ -159,11 +159,11 @@ static int hand_on(struct sensor_directory *directory, struct sensor_client *cli
 	if (passers->is_closing)
 		leave(directory, passers->uid);
 	if (look_after_left(passers, client->uid, &place) || !place)
-		return sensor_leave_out(directory, client, -EBUSY, "what was handed over before cannot be closed");
+		return sensor_leave_out(directory, client, -EBUSY,
+					"cannot close the shared memory that was handed over before");
 	result = passers->pid ? 0 : start(directory);
 	if (result)
-		return sensor_leave_out(directory, client, result,
-					"there is no process that takes what is handed over");
+		return sensor_leave_out(directory, client, result, "no process accepts the shared memory");
 	say(passers->fd, NEXT, client->fd);
 	epoll_ctl(directory->epoll_fd, EPOLL_CTL_DEL, client->fd, NULL);
 	client->is_passing = true;

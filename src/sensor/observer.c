@@ -77,12 +77,11 @@ static int connect_to(const char *path, struct asterism_diag *diag)
 
 	if (fd == -ENOENT || fd == -ECONNREFUSED) {
 		diag_add(diag, ASTERISM_ERROR, NULL, "start asterismd, or: asterism sensors --serve",
-			 "no directory of sensors serves at %s", path);
+			 "no sensor registry is running at %s", path);
 		return -ENOENT;
 	}
 	if (fd < 0)
-		return diag_error(diag, NULL, fd, "the directory of sensors at %s cannot be asked: %s", path,
-				  strerror(-fd));
+		return diag_error(diag, NULL, fd, "cannot query the sensor registry at %s: %s", path, strerror(-fd));
 	return fd;
 }
 
@@ -101,12 +100,12 @@ static int find(const char *given, char path[SENSOR_PLACE_BYTES], struct asteris
 		close(fd);
 		return diag_error(
 			diag, NULL, -EPERM,
-			"the directory of sensors at %s is neither root's nor this user's: it is not believed", path);
+			"the sensor registry at %s belongs neither to root nor to this user and is not trusted", path);
 	}
 	if (fd >= 0)
 		return fd;
 	if (!sensor_place_get(0, path)) /* cannot be: too long */
-		return diag_error(diag, NULL, -ENAMETOOLONG, "the path of the directory of sensors is too long");
+		return diag_error(diag, NULL, -ENAMETOOLONG, "the path of the sensor registry's socket is too long");
 	return connect_to(path, diag);
 }
 

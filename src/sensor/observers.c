@@ -251,7 +251,7 @@ static int become_observer(struct sensor_directory *directory, struct sensor_cli
 	    !(sensor_share_make_room(directory, SENSOR_SHARE_OBSERVERS, client->uid, 1) &&
 	      has_room(directory, client->uid)))
 		return sensor_refuse(directory, client, -EDQUOT,
-				     "this user has as many readers of sensors as it may, or others have the rest");
+				     "this user has reached its limit of sensor readers, or all readers are in use");
 	sensor_left_out_forget_gone(directory);
 	client->progress = alloc_zero(SENSOR_PROCESSES_MAX, sizeof *client->progress);
 	client->patterns = alloc_zero(SENSOR_PATTERNS_MAX, sizeof *client->patterns);

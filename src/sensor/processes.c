@@ -150,16 +150,16 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 	       (use.bytes + bytes > bytes_max(directory, client->uid) ||
 		use.count >= sensor_process_max(directory, client->uid)))
 		sensor_process_free(directory, use.oldest);
-	*why = "this user has as many bytes of sensors as it may";
+	*why = "the user's quota of sensor memory is exhausted";
 	if (use.bytes + bytes > bytes_max(directory, client->uid))
 		return NULL;
-	*why = "this user has as many processes with sensors as it may";
+	*why = "the user's quota of processes with sensors is exhausted";
 	if (use.count >= sensor_process_max(directory, client->uid))
 		return NULL;
-	*why = "all users together have as many bytes of sensors as they may";
+	*why = "the sensor memory of all users together is exhausted";
 	if (!make_room(directory, client, bytes, SENSOR_SHARE_BYTES))
 		return NULL;
-	*why = "there are as many processes with sensors as can be";
+	*why = "the limit of processes with sensors is reached";
 	if (!make_room(directory, client, bytes, SENSOR_SHARE_PROCESSES))
 		return NULL;
 	process = find_place(directory);

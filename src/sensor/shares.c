@@ -61,7 +61,7 @@ static struct sensor_client *greediest(struct sensor_directory *directory, enum 
 	return found;
 }
 
-static const char most_has_to_go[] = "this user has most, and others had nothing left";
+static const char most_has_to_go[] = "dropped to make room: this user had the largest share";
 
 bool sensor_share_make_room(struct sensor_directory *directory, enum sensor_share share, uint32_t uid, uint64_t need)
 {

@@ -117,7 +117,7 @@ static const char *call_text(struct smc_work *work, const struct smc_place *plac
 		return NULL;
 	if (bound->meaning == SMC_KEY) {
 		refuse(work, &call->word, "join it to the others with &&",
-		       "what finds the instance stands alone, or beside &&");
+		       "what finds the instance must stand alone, or be joined by &&");
 		return NULL;
 	}
 	text = smc_expand(work, &bound->text, &arguments);

@@ -35,8 +35,8 @@ int trace_listen(const char *text, struct asterism_diag *diag)
 	int fd, peer = -1, result;
 
 	if (!read_address(text, &address))
-		return diag_error(diag, NULL, -EINVAL, "'%s' is no address to listen at, such as 9000 or 0.0.0.0:9000",
-				  text);
+		return diag_error(diag, NULL, -EINVAL,
+				  "invalid address to listen at: '%s' (use one like 9000 or 0.0.0.0:9000)", text);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
 	    bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0)
@@ -44,8 +44,7 @@ int trace_listen(const char *text, struct asterism_diag *diag)
 	result = peer < 0 ? -errno : peer;
 	if (fd >= 0)
 		close(fd);
-	return result < 0 ? diag_error(diag, NULL, result, "%s cannot be listened at: %s", text, strerror(-result))
-			  : result;
+	return result < 0 ? diag_error(diag, NULL, result, "cannot listen at %s: %s", text, strerror(-result)) : result;
 }
 
 int trace_serial(const char *path, struct asterism_diag *diag)
@@ -54,7 +53,7 @@ int trace_serial(const char *path, struct asterism_diag *diag)
 	struct termios settings;
 
 	if (fd < 0)
-		return diag_error(diag, NULL, -EINVAL, "%s cannot be read: %s", path, strerror(errno));
+		return diag_error(diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(errno));
 	if (tcgetattr(fd, &settings) == 0) {
 		cfmakeraw(&settings);
 		tcsetattr(fd, TCSANOW, &settings);

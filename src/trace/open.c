@@ -35,9 +35,9 @@ static int open_lines(const char *path, struct event_catalog *catalog, struct as
 	struct stat status;
 
 	if (fd < 0 && errno == ENOENT)
-		return say(diag, name, "there is no such file");
+		return say(diag, name, "no such file");
 	if (fd < 0 && errno == EACCES)
-		return say(diag, name, "this file may not be read (permission denied)");
+		return say(diag, name, "cannot read this file: permission denied");
 	if (fd < 0)
 		return say(diag, name, strerror(errno));
 	result = trace_jsonl_new(fd, name, catalog, diag, made);

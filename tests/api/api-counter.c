@@ -210,7 +210,8 @@ static void snapshots_belong_to_a_set(void **state)
 	value.size = 3;
 	assert_int_equal(asterism_counter_between(first, second, 0, &value), -EINVAL);
 	assert_int_equal(asterism_counter_read(set, &others), -EINVAL);
-	assert_string_equal(asterism_diag_get(asterism_counter_diag(set), 0)->text, "the snapshot is of another set");
+	assert_string_equal(asterism_diag_get(asterism_counter_diag(set), 0)->text,
+			    "the snapshot belongs to another set");
 	assert_int_equal(asterism_counter_read(set, NULL), -EINVAL);
 	/* Read to again: the same place, another time. */
 	uint64_t before = asterism_counter_snapshot_time_ns(first);
@@ -256,31 +257,32 @@ static void errors_have_sentences(void **state)
 	struct asterism_counter_set *set = NULL;
 
 	(void)state;
-	refuse("CPU_CYCELS", NULL, -ENOENT, "no counter is called 'CPU_CYCELS'", "did you mean CPU_CYCLES?");
-	refuse("zzz", NULL, -ENOENT, "no counter is called 'zzz'", "'asterism counters list' shows them all");
-	refuse(NULL, NULL, -EINVAL, "a counter has no name", NULL);
-	refuse("PAGED_PAGE_FAULTS", NULL, -EOPNOTSUPP, "PAGED_PAGE_FAULTS is not here: it is not in machine",
-	       "'asterism counters --probe' shows what is here, and why the rest is not");
+	refuse("CPU_CYCELS", NULL, -ENOENT, "there is no counter 'CPU_CYCELS'", "did you mean CPU_CYCLES?");
+	refuse("zzz", NULL, -ENOENT, "there is no counter 'zzz'", "'asterism counters list' shows all counters");
+	refuse(NULL, NULL, -EINVAL, "types[]: a counter has no name", NULL);
+	refuse("PAGED_PAGE_FAULTS", NULL, -EOPNOTSUPP,
+	       "PAGED_PAGE_FAULTS is not available on this machine: it is not in machine",
+	       "'asterism counters --probe' shows which counters are available, and why others are not");
 	options.scope = 3;
-	refuse(type, &options, -EINVAL, "there is no scope 3", NULL);
+	refuse(type, &options, -EINVAL, "invalid scope 3", NULL);
 	options.scope = ASTERISM_COUNTER_PROCESS;
-	refuse(type, &options, -EINVAL, "0 is no process", NULL);
+	refuse(type, &options, -EINVAL, "invalid process id 0", NULL);
 	options.pid = 0x7ffffff0;
 	refuse(type, &options, -ESRCH, "there is no process 2147483632", NULL);
 	options = (struct asterism_counter_options){ .size = sizeof options, .catalogs = &missing, .catalog_count = 1 };
-	refuse(type, &options, -ENOENT, "there is no file missing.counters", NULL);
+	refuse(type, &options, -ENOENT, "there is not a regular file missing.counters", NULL);
 	options.catalogs = &none;
 	refuse(type, &options, -EINVAL, "a catalog has no path", NULL);
 	options.catalogs = NULL;
-	refuse(type, &options, -EINVAL, "there are no catalogs", NULL);
+	refuse(type, &options, -EINVAL, "no catalogs were given", NULL);
 	options.size = 1;
-	refuse(type, &options, -EINVAL, "the options are none that this library knows", NULL);
+	refuse(type, &options, -EINVAL, "unsupported options: their size is not one that this library knows", NULL);
 	assert_int_equal(asterism_counter_open(&type, 0, NULL, NULL, &set), -EINVAL);
 	assert_int_equal(asterism_counter_open(&type, 257, NULL, NULL, &set), -EINVAL);
 	assert_int_equal(asterism_counter_open(NULL, 1, NULL, NULL, &set), -EINVAL);
 	assert_int_equal(asterism_counter_open(&type, 1, NULL, NULL, NULL), -EINVAL);
 	setenv("ASTERISM_COUNTERS", "missing.machine", 1);
-	refuse(type, NULL, -ENOENT, "missing.machine cannot be read: No such file or directory", NULL);
+	refuse(type, NULL, -ENOENT, "cannot read missing.machine: No such file or directory", NULL);
 }
 
 static void touch(size_t pages)
@@ -532,7 +534,7 @@ static void the_machine_counts(void **state)
 	options.scope = ASTERISM_COUNTER_OWN;
 	assert_int_equal(asterism_counter_open(&type, 1, &options, diag, &set), 0);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
-			    "PROCESSOR_INTERRUPTS is of the whole machine: its source does not know processes");
+			    "PROCESSOR_INTERRUPTS counts the whole machine: its source cannot count single processes");
 	assert_int_equal(asterism_counter_describe(set, 0, &about), 0);
 	assert_true(about.is_of_machine);
 	asterism_counter_free(set);

@@ -225,7 +225,7 @@ static void test_errors(void **state)
 
 	(void)state;
 	assert_int_equal(asterism_trace_open(paths, 2, NULL, diag, &trace), -EINVAL);
-	assert_string_equal(asterism_diag_get(diag, 0)->text, "there is no such file");
+	assert_string_equal(asterism_diag_get(diag, 0)->text, "no such file");
 	assert_string_equal(asterism_diag_get(diag, 0)->file, "nowhere");
 	assert_int_equal(asterism_trace_open(paths, 0, NULL, diag, &trace), -EINVAL);
 	assert_int_equal(asterism_trace_open(paths, 1, &options, diag, &trace), -EINVAL);
@@ -241,7 +241,7 @@ static void test_errors(void **state)
 	trace = open_one("whole", &options);
 	assert_true(count_all(trace) > 0);
 	assert_string_equal(asterism_diag_get(asterism_trace_diag(trace), 0)->text,
-			    "there is no event called 'tock' here");
+			    "the trace has no event type 'tock'");
 	assert_int_equal(asterism_trace_next(trace), ASTERISM_TRACE_END);
 	asterism_trace_free(trace);
 	asterism_trace_free(NULL);

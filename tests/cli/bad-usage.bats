@@ -30,12 +30,12 @@ refused() {
 	touch plain
 	printf '#!/nonexistent/interpreter\n' >script
 	chmod +x script
-	refused "asterism: error: the command 'no-such-command' was not found" run slow.rule -- no-such-command
-	refused "asterism: error: the command './none' was not found" run slow.rule -- ./none
-	refused "asterism: error: the command '' was not found" run slow.rule -- ''
-	refused "asterism: error: './plain' may not be run (permission denied)" run slow.rule -- ./plain
+	refused "asterism: error: command not found: 'no-such-command'" run slow.rule -- no-such-command
+	refused "asterism: error: command not found: './none'" run slow.rule -- ./none
+	refused "asterism: error: command not found: ''" run slow.rule -- ''
+	refused "asterism: error: cannot run './plain': permission denied" run slow.rule -- ./plain
 	refused "asterism: error: './folder' is a directory, not a command" run slow.rule -- ./folder
-	refused "asterism: error: no command follows the '--'" run slow.rule --
+	refused "asterism: error: a command must follow '--'" run slow.rule --
 	refused "asterism: error: 'asterism run' needs *" run -- true
 }
 
@@ -52,12 +52,12 @@ refused() {
 }
 
 @test "run: what is observed, and for how long" {
-	refused 'asterism: error: what is to be observed?' run slow.rule
+	refused 'asterism: error: no processes to observe were named' run slow.rule
 	for both in "-p 1 -- true" "-a -- true" "-a -p 1"; do
 		refused "asterism: error: only one of *" run slow.rule $both
 	done
 	for time in 0 0s -1 abc 1d '' 10000000000h; do
-		refused "asterism: error: --for: '$time' is not a length of time" run slow.rule --for "$time" -- true
+		refused "asterism: error: --for: invalid duration '$time'" run slow.rule --for "$time" -- true
 	done
 }
 
@@ -70,11 +70,11 @@ refused() {
 	done
 	for command in run replay check compile explain; do
 		refused "asterism: error: 'asterism $command' needs *" $command
-		[[ ${stderr_lines[1]} == "help: 'asterism $command --help' shows how it is used" ]]
+		[[ ${stderr_lines[1]} == "help: try 'asterism $command --help'" ]]
 	done
 	refused "asterism: error: nothing to replay: the last argument, pair.rule, is a rule file" replay pair.rule
 	refused "asterism: error: 'asterism compile' needs -o FILE*" compile pair.rule
-	refused "asterism: error: 'asterism events' takes [[]PATTERN], not 'b' as well" events a b
+	refused "asterism: error: 'asterism events' takes [[]PATTERN]; 'b' is one too many" events a b
 	refused "asterism: error: --format cannot be 'svg'" explain -f svg pair.rule
 	refused "asterism: error: --engine cannot be 'pair.rule'" replay --engine pair.rule events
 	refused "asterism: error: --input cannot be 'xml'" replay --input xml pair.rule events
@@ -85,7 +85,7 @@ refused() {
 
 @test "unknown commands: the nearest" {
 	while read -r wrong right; do
-		refused "asterism: error: there is no command '$wrong'" "$wrong"
+		refused "asterism: error: unknown command '$wrong'" "$wrong"
 		[ "${stderr_lines[1]}" = "help: did you mean 'asterism $right'?" ]
 	done <<-'END'
 		rn run
@@ -94,9 +94,9 @@ refused() {
 		explian explain
 		compil compile
 	END
-	refused "asterism: error: there is no command 'frobnicate'" frobnicate
+	refused "asterism: error: unknown command 'frobnicate'" frobnicate
 	[[ ${stderr_lines[1]} == "help: 'asterism --help' lists the commands" ]]
-	refused "asterism: error: there is no option --frobnicate" --frobnicate
+	refused "asterism: error: unknown option ''--frobnicate" --frobnicate
 }
 
 @test "output that cannot be written is status 2 for every command" {
@@ -104,9 +104,9 @@ refused() {
 	for words in "--help" "--version" "check pair.rule" "explain pair.rule" "events" "run --help" \
 		"replay -f json pair.rule events"; do
 		run --separate-stderr -2 bash -c '"$0" "$@" >/dev/full' "$ASTERISM" $words
-		[[ $stderr == "asterism: error: standard output cannot be written: No space left on device" ]]
+		[[ $stderr == "asterism: error: cannot write standard output: No space left on device" ]]
 		run --separate-stderr -2 bash -c '"$0" "$@" >&-' "$ASTERISM" $words
-		[[ $stderr == "asterism: error: standard output cannot be written: Bad file descriptor" ]]
+		[[ $stderr == "asterism: error: cannot write standard output: Bad file descriptor" ]]
 	done
 }
 
@@ -181,5 +181,5 @@ assert 8388609 * (rule["slot_bytes"] + 40) <= rule["user_space_bytes"] <= 838860
 	[[ ${lines[0]} == sys_enter_openat* ]]
 	run -0 "$ASTERISM" events -v sched_switch
 	[[ $output == *"from sched:sched_switch"*prev_comm*next_pid*i32*"thread id"* ]]
-	refused "asterism: error: no event type is called 'sched_swich'" events sched_swich
+	refused "asterism: error: there is no event type 'sched_swich'" events sched_swich
 }

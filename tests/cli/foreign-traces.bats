@@ -92,7 +92,7 @@ replay() {
 	[[ $stderr != *"in this trace"* ]]
 	echo 'RULE lacking PATTERN { sched_waking:w } RETURN { w.target_pid } RULE name PATTERN { sys_enter_openat:o } RETURN { o.filename }' >lacking.rule
 	replay lacking.rule trace
-	[[ $stderr == *"trace: warning: events of sched_waking have no target_pid in this trace: 0 or empty stands there"* ]]
+	[[ $stderr == *"trace: warning: events of sched_waking have no target_pid in this trace: the fields are 0 or empty"* ]]
 	[[ $stderr == *"trace: warning: events of sys_enter_openat have no filename in this trace: "* ]]
 }
 
@@ -145,16 +145,16 @@ replay() {
 	# babeltrace2 takes whole paths.
 	chmod o+x . .. "$BATS_RUN_TMPDIR"
 	run --separate-stderr -2 as_nobody stat trace
-	[ "$stderr" = "trace: error: this directory cannot be read: Permission denied" ]
+	[ "$stderr" = "trace: error: cannot read this directory: Permission denied" ]
 	mkdir -m 755 several
 	cp -r trace several/secret
 	run --separate-stderr -2 as_nobody stat several
-	[ "$stderr" = "several/secret: error: this directory cannot be read: Permission denied" ]
+	[ "$stderr" = "several/secret: error: cannot read this directory: Permission denied" ]
 	cp -r trace several/open
 	chmod -R a+rX several/open
 	run --separate-stderr as_nobody stat several
 	[ "$status" = 0 ]
-	[[ ${stderr_lines[0]} == "several/secret: warning: this directory cannot be read: Permission denied" ]]
+	[[ ${stderr_lines[0]} == "several/secret: warning: cannot read this directory: Permission denied" ]]
 }
 
 @test "directories that are no traces, and broken ones: a sentence each, status 2" {
@@ -162,7 +162,7 @@ replay() {
 	echo 'RULE r PATTERN { sched_switch:s }' >r.rule
 	replay r.rule empty
 	[ "$status" = 2 ]
-	[ "$stderr" = "empty: error: this directory is no trace: there is no metadata in it" ]
+	[ "$stderr" = "empty: error: this directory is not a trace: it has no metadata" ]
 	play trace
 	cp -r trace cut
 	truncate -s 100 cut/stream*

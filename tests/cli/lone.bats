@@ -26,9 +26,9 @@ setup() {
 		./asterism rules --text "$name" | cmp - "$folder/$name.rule"
 	done
 	run --separate-stderr -2 ./asterism rules --text lock
-	[[ $stderr == *"--text writes one rule, and several are meant"* ]]
+	[[ $stderr == *"--text writes a single rule, but the pattern matches several"* ]]
 	run --separate-stderr -2 ./asterism rules --text none-such
-	[[ $stderr == *"there is no shipped rule @none-such"* ]]
+	[[ $stderr == *"there is no shipped rule '@'none-such"* ]]
 }
 
 @test "@name is a file like any other" {
@@ -51,7 +51,7 @@ setup() {
 	printf 'EVENTS "own.events" EVENTS "tcp.events" RULE r PATTERN { [of_my_own, tcp_segment_sent] }\n' >own.rule
 	ASTERISM_CATALOGS=own ./asterism check -q own.rule
 	run --separate-stderr -2 ./asterism check -q own.rule
-	[[ $stderr == *"there is no catalog 'own.events'"* ]]
+	[[ $stderr == *"catalog not found: 'own.events'"* ]]
 	mv own/own.events .
 	./asterism check -q own.rule
 }
@@ -71,7 +71,7 @@ setup() {
 	ASTERISM_CATALOGS=nowhere run --separate-stderr -2 ./asterism check opened.rule
 	[[ $stderr == *"error: ASTERISM_CATALOGS names nowhere: No such file or directory"* ]]
 	ASTERISM_CATALOGS=opened.rule run --separate-stderr -2 ./asterism events
-	[[ $stderr == *"error: ASTERISM_CATALOGS names opened.rule: it is no folder"* ]]
+	[[ $stderr == *"error: ASTERISM_CATALOGS names opened.rule: it is not a directory"* ]]
 	ASTERISM_RULES=nowhere run --separate-stderr -2 ./asterism check @long-syscall
-	[[ $stderr == *"the shipped rules in nowhere cannot be read"* ]]
+	[[ $stderr == *"cannot read the shipped rules in nowhere"* ]]
 }

@@ -129,5 +129,5 @@ for line in map(json.loads, sys.stdin):
 		[[ $stderr == *"--heartbeat $wrong: "* ]]
 	done
 	run --separate-stderr -2 "$ASTERISM" replay --every 1s -r 'sched_switch' trace.jsonl
-	[[ $stderr == *"--every is for --measure, and there is none"* ]]
+	[[ $stderr == *"--every needs --measure"* ]]
 }

@@ -115,21 +115,21 @@ each_option() {
 		[ "$output" = "asterismd: error: $1" ] || { echo "$output"; false; }
 	}
 	refused "'asterismd' has no option --scop"$'\n'"help: did you mean --scope?" --scop all
-	refused "'asterismd' has no option -Z"$'\n'"help: 'asterismd --help' shows how it is used" -Z
+	refused "'asterismd' has no option -Z"$'\n'"help: try 'asterismd --help'" -Z
 	refused "--scope cannot be 'al'"$'\n'"help: did you mean 'all'?" --scope al
-	refused "--scope cannot be 'nowhere'"$'\n'"help: it is one of: tree, pids or all" --scope nowhere
+	refused "--scope cannot be 'nowhere'"$'\n'"help: use one of: tree, pids or all" --scope nowhere
 	refused "--pid: 'x' is not a PID" --pid x
-	refused "--units-max: '4097' is too much"$'\n'"help: it is 4096 at most" --units-max 4097
-	refused "--memory-max: '5Q' is not a size"$'\n'"help: write a number of bytes, or one with a unit: 64K, 500M, 2G" \
+	refused "--units-max: '4097' is too large"$'\n'"help: use at most 4096" --units-max 4097
+	refused "--memory-max: invalid size '5Q'"$'\n'"help: use a number of bytes, or a number with a unit: 64K, 500M, 2G" \
 		--memory-max 5Q
-	refused "--mode: '777' is not a mode for files"$'\n'"help: write octal digits: 600 for yourself, 640 for your group to read, too, 644 for everybody" --mode=777
-	refused "--rules needs a value: DIR"$'\n'"help: 'asterismd --help' shows how it is used" --rules
-	refused "--measure takes no value"$'\n'"help: 'asterismd --help' shows how it is used" --measure=1
-	refused "'asterismd' takes no operands, not 'more'"$'\n'"help: 'asterismd --help' shows how it is used" more
-	refused "only one of --scope all and --pid can be given" --scope all --pid 1
-	refused "--scope tree is for the processes of --pid" --scope tree
-	refused "--pid can be given 64 times, not 65" $(printf -- '--pid %d ' $(seq 65))
-	refused "only one of --allow-actions and --policy can be given"$'\n'"help: --allow-actions allows everything, --policy what the file says" \
+	refused "--mode: invalid file mode '777'"$'\n'"help: use octal digits: 600 for yourself, 640 to let your group read, 644 to let everyone read" --mode=777
+	refused "--rules needs a value: DIR"$'\n'"help: try 'asterismd --help'" --rules
+	refused "--measure takes no value"$'\n'"help: try 'asterismd --help'" --measure=1
+	refused "'asterismd' takes no arguments, but got 'more'"$'\n'"help: try 'asterismd --help'" more
+	refused "--scope all and --pid exclude each other" --scope all --pid 1
+	refused "--scope tree needs --pid" --scope tree
+	refused "--pid may be given at most 64 times, not 65" $(printf -- '--pid %d ' $(seq 65))
+	refused "--allow-actions and --policy exclude each other"$'\n'"help: --allow-actions allows all actions, --policy those that the file lists" \
 		--allow-actions --policy x
 }
 
@@ -157,7 +157,7 @@ each_option() {
 		[[ $output != *"cannot be asked to"* ]]
 	done
 	run --separate-stderr -2 "$ASTERISM" ctl --socket none record begin
-	[[ $stderr == *"asterismd cannot be asked to 'record begin'"* ]]
+	[[ $stderr == *"asterism ctl has no operation 'record begin'"* ]]
 }
 
 @test "completion: of options that share a name, what the command takes" {

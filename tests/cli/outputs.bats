@@ -31,7 +31,7 @@ mode() {
 # `refused COMMAND FILE WHY`
 refused() {
 	run --separate-stderr -2 write "$1" -o "$2"
-	[ "$stderr" = "asterism: error: $2 cannot be written: $3" ]
+	[ "$stderr" = "asterism: error: cannot write $2: $3" ]
 }
 
 @test "a new file is for its owner alone, whatever the umask, unless --mode says otherwise" {
@@ -49,7 +49,7 @@ refused() {
 @test "--mode takes modes for files only" {
 	for text in 0 7 640x rw 400 755 1600 -600 ''; do
 		run --separate-stderr -2 write dump -o out --mode "$text"
-		[ "${stderr_lines[0]}" = "asterism: error: --mode: '$text' is not a mode for files" ]
+		[ "${stderr_lines[0]}" = "asterism: error: --mode: invalid file mode '$text'" ]
 		[ ! -e out ]
 	done
 }
@@ -71,8 +71,8 @@ refused() {
 	ln -s target link
 	ln -s missing dangling
 	for command in compile header replay dump; do
-		refused $command link "it is a symbolic link, which is not followed: name what it points to"
-		refused $command dangling "it is a symbolic link, which is not followed: name what it points to"
+		refused $command link "it is a symbolic link, and links are not followed: name its target"
+		refused $command dangling "it is a symbolic link, and links are not followed: name its target"
 	done
 	[ "$(cat target)" = mine ]
 	[ ! -e missing ]
@@ -86,7 +86,7 @@ refused() {
 	echo mine >file
 	ln file other
 	for command in compile header replay dump; do
-		refused $command file "it has other names (hard links), and is not overwritten"
+		refused $command file "it has more than one hard link and will not be overwritten"
 	done
 	[ "$(cat file)" = mine ]
 	refused dump /dev/full/x "Not a directory"
@@ -97,7 +97,7 @@ refused() {
 	chown nobody file
 	chmod 666 file
 	for command in compile header replay dump; do
-		refused $command file "it belongs to another user, and is not overwritten"
+		refused $command file "it belongs to another user and will not be overwritten"
 	done
 	[ "$(cat file)" = mine ]
 }
@@ -105,9 +105,9 @@ refused() {
 @test "a pipe that nobody reads, and a socket, are refused rather than waited for" {
 	mkfifo pipe
 	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
-	refused dump pipe "no process reads this pipe: begin its reader first"
+	refused dump pipe "no process is reading this pipe: start its reader first"
 	for command in compile header replay dump; do
-		refused $command socket "it is neither a file nor a pipe nor a character device"
+		refused $command socket "it is not a regular file, pipe or character device"
 	done
 }
 
@@ -139,7 +139,7 @@ refused() {
 @test "report: a file whose ending names no form is refused, with the forms that there are" {
 	for file in page.png trace.d/page.pdf; do
 		run --separate-stderr -2 "$ASTERISM" report -o "$file" t
-		[ "${stderr_lines[0]}" = "asterism: error: no report is written as .${file##*.}: $file" ]
+		[ "${stderr_lines[0]}" = "asterism: error: reports cannot be written as .${file##*.}: $file" ]
 		[[ ${stderr_lines[1]} == "help: the forms are .txt, .json, .csv, .html, .svg and .dot; "* ]]
 		[ ! -e "$file" ]
 	done
@@ -168,7 +168,7 @@ refused() {
 	for to in events.jsonl ./events.jsonl linked; do
 		for option in --chrome --folded --perfetto --speedscope "-f json -o"; do
 			run --separate-stderr -2 "$ASTERISM" report $option "$to" events.jsonl
-			[[ ${stderr_lines[0]} == "asterism: error: $to is what this command reads, or lies there: it would be lost" ]]
+			[[ ${stderr_lines[0]} == "asterism: error: refusing to overwrite $to: this command reads it, or a file inside it" ]]
 			cmp before events.jsonl
 		done
 	done
@@ -181,7 +181,7 @@ refused() {
 	diff -r t t.before
 	"$ASTERISM" report -o t/page.html t
 	run --separate-stderr -2 "$ASTERISM" report --chrome same --folded ./same t
-	[[ ${stderr_lines[0]} == "asterism: error: ./same and same are one file" ]]
+	[[ ${stderr_lines[0]} == "asterism: error: ./same and same are the same file" ]]
 	run --separate-stderr -2 "$ASTERISM" report --only overview -o same --chrome same t
 	"$ASTERISM" report --chrome /dev/null --folded /dev/null t
 }

@@ -289,7 +289,7 @@ open(sys.argv[1], "wb").write(data)' "$file"
 	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=gmon.out
 	[[ $stderr == *"gmon.out has no names: its program has them"*"calls=gmon.out:PROGRAM"* ]]
 	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=gmon.out:./missing
-	[[ $stderr == *"./missing cannot be read"* ]]
+	[[ $stderr == *"cannot read ./missing"* ]]
 	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=perf.txt:./work
 	[[ $stderr == *"perf.txt is not what a program built with -pg writes"* ]]
 	head -c 30 gmon.out >cut.out
@@ -298,7 +298,7 @@ open(sys.argv[1], "wb").write(data)' "$file"
 }
 
 @test "what docs/query.md shows of a recording" {
-	"$ASTERISM" record -e sys_enter_write -o recording -- sh -c 'echo 123; echo 12345' >/dev/null 2>why || skip "nothing is recorded here: $(cat why)"
+	"$ASTERISM" record -e sys_enter_write -o recording -- sh -c 'echo 123; echo 12345' >/dev/null 2>why || skip "nothing is being recorded here: $(cat why)"
 	sed -n '/^input { eventtype sys_enter_write/,/^output/p' "$BATS_TEST_DIRNAME/../../docs/query.md" >written.desl
 	"$ASTERISM" query written.desl -f csv | sed 's/^[0-9]*,//' | diff - <(printf 'tid,comm,calls,bytes\nsh,2,10\n')
 }

@@ -68,11 +68,11 @@ pairs() {
 
 @test "no rule, or a rule where the trace should be: a sentence each, status 2" {
 	run --separate-stderr -2 "$ASTERISM" replay a.jsonl b.jsonl
-	[ "${stderr_lines[0]}" = "asterism: error: no rule to look for: a.jsonl is a trace" ]
+	[ "${stderr_lines[0]}" = "asterism: error: no rule was given: a.jsonl is a trace" ]
 	run --separate-stderr -2 "$ASTERISM" replay types.rule a.jsonl pair.rule
 	[ "${stderr_lines[0]}" = "asterism: error: nothing to replay: the last argument, pair.rule, is a rule file" ]
 	run --separate-stderr -2 "$ASTERISM" replay types.rule pair.rule missing.jsonl b.jsonl
-	[ "$stderr" = "missing.jsonl: error: there is no such file" ]
+	[ "$stderr" = "missing.jsonl: error: no such file" ]
 }
 
 @test "an error names the input and the line" {
@@ -98,7 +98,7 @@ pairs() {
 	[ "$got" = "" ]
 	for command in dump "replay types.rule pair.rule" report; do
 		run --separate-stderr -2 "$ASTERISM" $command --from 2us --to 1us a.jsonl
-		[ "$stderr" = "asterism: error: --to 1us is not after --from 2us: no event is between them" ]
+		[ "$stderr" = "asterism: error: --to 1us is not after --from 2us" ]
 	done
 }
 
@@ -115,7 +115,7 @@ pairs() {
 @test "times that are none: status 2" {
 	for time in soon -1 @ @-1 1x @1x "1 s" ""; do
 		run --separate-stderr -2 "$ASTERISM" replay --from "$time" types.rule pair.rule a.jsonl
-		[ "${stderr_lines[0]}" = "asterism: error: --from: '$time' is not a time" ]
+		[ "${stderr_lines[0]}" = "asterism: error: --from: invalid time '$time'" ]
 	done
 }
 
@@ -182,7 +182,7 @@ pairs() {
 	[ "$stderr" = "$one" ]
 }
 
-@test "--jobs: what cannot be read again is not divided" {
+@test "--jobs: cannot read what again is not divided" {
 	echo "RULE r PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x }" >one.rule
 	run --separate-stderr -0 "$ASTERISM" replay -v -f json --jobs 2 types.rule one.rule a.jsonl
 	[[ $stderr == *"divided by key"* ]]

@@ -174,7 +174,7 @@ ok 2 - r/t.jsonl" ]
 	[ "${lines[1]}" = "        the program was ended by signal 9" ]
 	printf '#!/no/such/shell\n' >r/tests/t.events
 	check -1 "$ASTERISM" test r
-	[[ $output == *"t.events cannot be run: No such file or directory"* ]]
+	[[ $output == *"cannot run t.events: No such file or directory"* ]]
 }
 
 @test "a program that hangs is ended with all that it started" {
@@ -205,9 +205,9 @@ ok 2 - r/t.jsonl" ]
 	check -0 "$ASTERISM" test r -k 'r/t*'
 	[ ${#lines[@]} = 3 ]
 	check -2 "$ASTERISM" test r -k none
-	[ "$stderr" = "asterism: error: none of the 4 tests is meant" ]
+	[ "$stderr" = "asterism: error: no test matches (4 available)" ]
 	check -2 "$ASTERISM" test r --live --no-live
-	[[ $stderr == *"only one of --live and --no-live can be given"* ]]
+	[[ $stderr == *"--live and --no-live exclude each other"* ]]
 }
 
 @test "several folders, and folders without tests" {
@@ -223,7 +223,7 @@ ok    two/t.jsonl (T)
 ok    r/t.jsonl (T)
 3 passed, 0 failed, 0 skipped" ]
 	ASTERISM_RULES=$PWD/lib check -2 "$ASTERISM" test @one
-	[[ $stderr == *"there is no shipped rule @one"* ]]
+	[[ $stderr == *"there is no shipped rule '@'one"* ]]
 	mv lib/one/r.rule lib/one/one.rule
 	ASTERISM_RULES=$PWD/lib check -0 "$ASTERISM" test @one
 	[ "${lines[0]}" = "ok    one/t.jsonl (T)" ]
@@ -233,12 +233,12 @@ ok    r/t.jsonl (T)
 	check -2 "$ASTERISM" test
 	[[ $stderr == *"'asterism test' needs DIR"* ]]
 	check -2 "$ASTERISM" test none
-	[ "$stderr" = "none: error: there is no such folder" ]
+	[ "$stderr" = "none: error: no such directory" ]
 	check -2 "$ASTERISM" test r/r.rule
-	[ "$stderr" = "r/r.rule: error: this is no folder" ]
+	[ "$stderr" = "r/r.rule: error: this is not a directory" ]
 	mkdir empty
 	check -2 "$ASTERISM" test empty
-	[ "${stderr_lines[0]}" = "empty: error: there are no rules here, nor in the folders in it" ]
+	[ "${stderr_lines[0]}" = "empty: error: neither this directory nor its subdirectories have rules" ]
 	rm -r r/tests
 	check -2 "$ASTERISM" test r
 	[[ $stderr == *"error: there are no tests in r"* ]]
@@ -249,16 +249,16 @@ ok    r/t.jsonl (T)
 @test "tests that are not whole" {
 	rm r/tests/t.expect
 	check -2 "$ASTERISM" test r
-	[ "$stderr" = "$PWD/r/tests/t.jsonl: error: this test has no file of the same name that ends in .expect
-help: an empty one expects that nothing matches" ]
+	[ "$stderr" = "$PWD/r/tests/t.jsonl: error: this test has no .expect file of the same name
+help: create one; an empty file expects that nothing matches" ]
 	: >r/tests/t.expect
 	: >r/tests/u.expect
 	check -2 "$ASTERISM" test r
-	[ "${stderr_lines[0]}" = "$PWD/r/tests/u.expect: error: there is no test of this name" ]
+	[ "${stderr_lines[0]}" = "$PWD/r/tests/u.expect: error: there is no test with this name" ]
 	printf '#!/bin/sh\n' >r/tests/u.sh
 	check -2 "$ASTERISM" test r
 	[ "$stderr" = "$PWD/r/tests/u.sh: error: this script is not executable
-help: chmod +x makes it a program" ]
+help: make it executable with chmod +x" ]
 }
 
 @test "what is wrong in .expect is told with its place" {
@@ -268,7 +268,7 @@ help: chmod +x makes it a program" ]
 		[[ ${lines[1]} == "        $PWD/r/tests/t.expect:2:"$2 ]]
 	}
 	wrong '{"match":"seen",}' '17: error: string or '\''}'\'' expected near '\''}'\'
-	wrong '[1]' '1: error: this is no JSON object'
+	wrong '[1]' '1: error: this is not a JSON object'
 	wrong 'seen' '*: error: *'
 	wrong '{"match":"a","match":"b"}' '*: error: duplicate object key near *'
 	wrong '{"match":"seen","count":"many"}' '1: error: "count" is neither a number nor a comparison'
@@ -276,7 +276,7 @@ help: chmod +x makes it a program" ]
 	wrong '{"lost":"x"}' '1: error: "lost" is neither a number nor a comparison'
 	printf '{"lost":1}\n{"lost":1}' >r/tests/t.expect
 	check -2 "$ASTERISM" test r
-	[[ $output == *"t.expect:2:1: error: what may be lost is said twice"* ]]
+	[[ $output == *"t.expect:2:1: error: the losses to accept are given twice"* ]]
 }
 
 @test "wrong rules, events and parameters: told with their places, the other tests are run" {

@@ -201,7 +201,7 @@ serve() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	mkdir -p full
 	run -0 --separate-stderr unshare -m bash -c 'mount -t tmpfs -o nr_inodes=1 none full && ASTERISM_SENSORS=full/sensors "$ASTERISM" sensors --serve; echo $?'
-	[[ $output == 2 && $stderr == *"the socket full/sensors cannot be opened: No space left on device"* ]]
+	[[ $output == 2 && $stderr == *"cannot open the socket full/sensors: No space left on device"* ]]
 }
 
 @test "built with sanitizers of addresses, undefined behaviour and threads" {

@@ -200,7 +200,7 @@ await() {
 	serve
 	./odd count 5
 	run -0 --separate-stderr "$ASTERISM" sensors --dump
-	[[ -z $output && $stderr == *"0 events shown, 0 had been overwritten"* ]]
+	[[ -z $output && $stderr == *"0 events shown, 0 were overwritten before"* ]]
 	kill "${started[0]}"
 	wait "${started[0]}"
 	serve --always
@@ -236,7 +236,7 @@ await() {
 	run -0 --separate-stderr "$ASTERISM" sensors --dump -f json odd:step
 	[ "${#lines[@]}" = 1000 ]
 	[[ ${lines[0]} == *'"number":0,"word":"odd"}' && ${lines[-1]} == *'"number":999,"word":"odd"}' ]]
-	[[ $stderr == *"1000 events shown, 0 had been overwritten"* ]]
+	[[ $stderr == *"1000 events shown, 0 were overwritten before"* ]]
 	# The directory keeps its gates open, and leaves it as it was.
 	kill "${started[0]}"
 	wait "${started[0]}"
@@ -290,7 +290,7 @@ await() {
 
 @test "what cannot be is said, with what to do" {
 	run -2 "$ASTERISM" sensors
-	[[ $output == *"no directory of sensors serves at $PWD/sensors"*"asterism sensors --serve"* ]]
+	[[ $output == *"no sensor registry is running at $PWD/sensors"*"asterism sensors --serve"* ]]
 	run -2 "$ASTERISM" events sensor:/bin/true
 	[[ $output == *"/bin/true has no sensors"* ]]
 	echo x >file

@@ -64,7 +64,7 @@ matches() {
 
 @test "a replay without a trace, and commands without any rule, say what they need" {
 	run -2 "$ASTERISM" replay -r sys_enter_close -r sys_enter_close
-	[[ ${lines[0]} == "asterism: error: nothing to replay: there is no trace" ]]
+	[[ ${lines[0]} == "asterism: error: nothing to replay: no trace was given" ]]
 	run -2 "$ASTERISM" check
 	[[ ${lines[0]} == *"needs {FILE | -r TEXT}..."* ]]
 }

@@ -59,7 +59,7 @@ setup() {
 @test "an unknown command: the nearest one is named, status 2" {
 	run --separate-stderr -2 "$ASTERISM" chekc pair.rule
 	[ -z "$output" ]
-	[ "${stderr_lines[0]}" = "asterism: error: there is no command 'chekc'" ]
+	[ "${stderr_lines[0]}" = "asterism: error: unknown command 'chekc'" ]
 	[ "${stderr_lines[1]}" = "help: did you mean 'asterism check'?" ]
 }
 
@@ -88,7 +88,7 @@ setup() {
 
 @test "run: exactly one thing is observed" {
 	run --separate-stderr -2 "$ASTERISM" run pair.rule
-	[[ ${stderr_lines[0]} == *"what is to be observed?" ]]
+	[[ ${stderr_lines[0]} == *"no processes to observe were named" ]]
 	run --separate-stderr -2 "$ASTERISM" run pair.rule -a -p 1
 	[[ ${stderr_lines[0]} == *"only one of"* ]]
 	run --separate-stderr -2 "$ASTERISM" run pair.rule --
@@ -115,13 +115,13 @@ setup() {
 @test "files that cannot be read: a sentence each, status 2" {
 	mkdir folder
 	run --separate-stderr -2 "$ASTERISM" check missing.rule
-	[ "$stderr" = "missing.rule: error: there is no such file" ]
+	[ "$stderr" = "missing.rule: error: no such file" ]
 	run --separate-stderr -2 "$ASTERISM" check folder
 	[ "$stderr" = "folder: error: this is a directory, not a file" ]
 	run --separate-stderr -2 "$ASTERISM" replay pair.rule missing.jsonl
-	[ "$stderr" = "missing.jsonl: error: there is no such file" ]
+	[ "$stderr" = "missing.jsonl: error: no such file" ]
 	run --separate-stderr -2 "$ASTERISM" replay pair.rule folder
-	[ "$stderr" = "folder: error: this directory is no trace: there is no metadata in it" ]
+	[ "$stderr" = "folder: error: this directory is not a trace: it has no metadata" ]
 }
 
 @test "an error shows place, line, mark and what would be right" {

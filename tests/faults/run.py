@@ -133,7 +133,7 @@ class Record(Scenario):
         try:
             facts = json.loads(stat.stdout)
         except ValueError:
-            return f"the trace cannot be read: {stat.stderr}"
+            return f"cannot read the trace: {stat.stderr}"
         raised = RAISED if self.rules else CALLS + 100
         calls = sum(row["events"] for row in facts["types"] if row["event"] == "sys_enter_getpgid")
         lost = told(said, r"events were lost: ")

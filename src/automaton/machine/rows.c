@@ -83,7 +83,7 @@ static void add_row(struct machine_build *build, struct output *output, const st
 		return;
 	diag_error(build->base.unit->diag, &transition->location, 0,
 		   row->reports ? "a copy does nothing but assign, also in the EXIT and ENTRY that it passes"
-				: "a copy that ends at once is none");
+				: "a copy must not end at the same event");
 	rule_fail(&build->base, -EINVAL);
 }
 

@@ -63,7 +63,7 @@ static int run(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	if (!chosen) {
-		cli_error("'asterism counters' does one thing at a time");
+		cli_error("'asterism counters' does only one thing at a time");
 		cli_hint("'asterism counters --help' shows what");
 		return STATUS_USAGE;
 	}
@@ -86,8 +86,8 @@ static const struct cli_entry rows[] = {
 };
 
 static const struct cli_example examples[] = {
-	{ "asterism counters list", "Lists what processors and systems count." },
-	{ "asterism counters --explain INST_RETIRED_PER_CYCLE", "Shows what it is, and where it comes from." },
+	{ "asterism counters list", "Lists what CPUs and systems can count." },
+	{ "asterism counters --explain INST_RETIRED_PER_CYCLE", "Explains the counter and its source." },
 	{ "asterism counters --platform itanium", "Shows what an Itanium could count." },
 	{ "asterism counters --probe", "Shows which of them this machine has." },
 	{ "asterism counters read INST_RETIRED_PER_CYCLE -- ./program", "Shows how many instructions a cycle does." },

@@ -64,7 +64,8 @@ static void drop_causes(struct reading *reading)
 		if (way->state != TALLY_NOT_HERE)
 			reading->types[kept++] = reading->types[i];
 		else
-			cli_note("%s is not here: %s", reading->counters->types[reading->types[i]].name, way->reason);
+			cli_note("%s is not available on this machine: %s",
+				 reading->counters->types[reading->types[i]].name, way->reason);
 	}
 	reading->count = kept;
 }
@@ -105,11 +106,11 @@ static int find_ways(struct reading *reading)
 		const char *name = reading->counters->types[reading->types[i]].name;
 
 		if (way->state == TALLY_NOT_HERE) {
-			cli_error("%s is not here: %s", name, way->reason);
+			cli_error("%s is not available on this machine: %s", name, way->reason);
 			cli_hint("'asterism counters --explain %s' shows where it comes from", name);
 			status = STATUS_KERNEL;
 		} else if (way->is_of_command && !reading->arguments->launched) {
-			cli_error("%s cannot be counted of the whole machine: that is not permitted", name);
+			cli_error("permission denied: cannot count %s for the whole machine", name);
 			cli_hint("count a command, behind '--', or be root, or have CAP_PERFMON");
 			status = STATUS_KERNEL;
 		}
@@ -126,7 +127,7 @@ static int open_all(struct reading *reading)
 		char reason[METER_REASON_BYTES] = "";
 
 		if (tally_open(&ways, reading->types[i], &reading->scope, reason, &reading->tallies[i])) {
-			cli_error("%s cannot be counted: %s", name, reason);
+			cli_error("cannot count %s: %s", name, reason);
 			return STATUS_KERNEL;
 		}
 		if (tally_is_apart(reading->tallies[i])) {
@@ -134,7 +135,7 @@ static int open_all(struct reading *reading)
 			cli_hint("there are less counters than operands; read fewer types, or for longer");
 		}
 		if (tally_is_of_user(reading->tallies[i]))
-			cli_note("%s is of user code alone: more is not permitted", name);
+			cli_note("%s counts user code only: no permission to count kernel code", name);
 		if (reading->arguments->launched && tally_is_of_machine(reading->tallies[i]))
 			cli_note("%s is of the whole machine: its source does not know commands", name);
 	}

@@ -22,20 +22,20 @@ static int explain(const char *path, int error)
 	switch (error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		cli_error("asterismd does not run: no process listens at %s", path);
+		cli_error("asterismd is not running: no process listens at %s", path);
 		cli_hint("start it (systemctl start asterismd), or name its socket with --socket");
 		return STATUS_USAGE;
 	case EACCES:
 	case EPERM:
 		cli_error("no permission to use %s", path);
-		cli_hint("root may, and the members of the group that asterismd was given with --group");
+		cli_hint("only root and members of the group of 'asterismd --group' may use it");
 		return STATUS_KERNEL;
 	case EAGAIN:
-		cli_error("asterismd at %s does not answer in time", path);
-		cli_hint("it is stopped, or busy with loading rules; --timeout says how long to wait");
+		cli_error("asterismd at %s did not answer in time", path);
+		cli_hint("it may be stopped, or busy loading rules; --timeout sets how long to wait");
 		return STATUS_USAGE;
 	default:
-		cli_error("%s cannot be used: %s", path, strerror(error));
+		cli_error("cannot use %s: %s", path, strerror(error));
 		return STATUS_USAGE;
 	}
 }
@@ -86,7 +86,7 @@ static int receive(const char *path, int fd, struct text_buffer *line)
 		if (length < 0)
 			return explain(path, errno);
 		if (length == 0) {
-			cli_error("asterismd at %s has hung up", path);
+			cli_error("asterismd at %s closed the connection", path);
 			return STATUS_USAGE;
 		}
 		text_append_bytes(line, bytes, (size_t)length);
@@ -108,7 +108,7 @@ static int read_reply(const char *path, int fd, json_t **reply)
 		*reply = cmd_json_load(line.bytes, line.length, &error);
 		if (!json_is_object(*reply)) {
 			json_decref(*reply);
-			cli_error("what listens at %s is not asterismd", path);
+			cli_error("the process that listens at %s is not asterismd", path);
 			status = STATUS_USAGE;
 		}
 	}

@@ -62,7 +62,7 @@ static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 	int status = library_resolve(&asking->operand, 1, &resolved);
 
 	if (!status && resolved.count != 1) {
-		cli_error("a unit is one file: %s is several", asking->operand);
+		cli_error("a unit is a single file, but %s has several", asking->operand);
 		status = STATUS_USAGE;
 	}
 	if (!status && library_text(resolved.files, RULES_BYTES_MAX, diag, &asking->body, &asking->body_length))
@@ -105,7 +105,7 @@ static int give_ticket(struct asking *asking, json_t *request)
 	errno = 0;
 	ticket = strtoull(asking->operand, &end, 10);
 	if (errno || *end || !isdigit((unsigned char)*asking->operand) || ticket == 0 || ticket > INT64_MAX) {
-		cli_error("'%s' is no ticket", asking->operand);
+		cli_error("'%s' is not a ticket", asking->operand);
 		cli_hint("'%s next' shows the ticket of a verdict request", asking->command);
 		return STATUS_USAGE;
 	}
@@ -139,7 +139,7 @@ static void print_reloaded(const json_t *reply, const char *command)
 
 	printf("%lld units", (long long)json_integer_value(json_object_get(reply, "units")));
 	if (wrong)
-		printf(", %lld of the files wrong: see '%s query'", wrong, command);
+		printf(", %lld of the files have errors: see '%s query'", wrong, command);
 	putchar('\n');
 }
 
@@ -164,27 +164,25 @@ enum {
 };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
-	[PING] = { "ping", { "check whether it runs" } },
-	[LOAD] = { "load FILE [UNIT]", { "send it a file of rules, text or image, as a unit that works at once" } },
-	[UNLOAD] = { "unload UNIT", { "take a unit away" } },
+	[PING] = { "ping", { "check whether asterismd is running" } },
+	[LOAD] = { "load FILE [UNIT]", { "load a rule file (text or image) as a unit and activate it" } },
+	[UNLOAD] = { "unload UNIT", { "unload a unit" } },
 	[QUERY] = { "query [UNIT]", { "show one or all units: their rules, counts and errors" } },
-	[ACTIVATE] = { "activate UNIT", { "let a unit work again" } },
-	[DEACTIVATE] = { "deactivate UNIT", { "let a unit rest" } },
+	[ACTIVATE] = { "activate UNIT", { "activate a unit" } },
+	[DEACTIVATE] = { "deactivate UNIT", { "deactivate a unit" } },
 	[NEXT] = { "next [UNIT]", { "wait for the next match" } },
-	[CONTINUE] = { "continue TICKET", { "answer a verdict request: the process goes on" } },
+	[CONTINUE] = { "continue TICKET", { "answer a verdict request: the process continues" } },
 	[ABORT] = { "abort TICKET", { "answer a verdict request: the process gets its signal" } },
-	[RELOAD] = { "reload",
-		     { "read the directory of rules again; units whose files are the same are not disturbed" } },
+	[RELOAD] = { "reload", { "reload the rules directory; units with unchanged files keep running" } },
 	[START] = { "record start [NAME] [RULE...]",
-		    { "begin a recording of the usual events, of those of -e, or of what rules look at, into the "
-		      "daemon's "
-		      "own folder; RULE is @NAME or a path" } },
+		    { "start a recording of the default events, of those of -e, or of those that rules need, in the "
+		      "daemon's directory; RULE is @NAME or a path" } },
 	[STOP] = { "record stop [NAME]", { "end it" } },
 	[MASK] = { "record mask EVENT...",
-		   { "take these events and no others from here on; +EVENT adds, !EVENT leaves out" } },
-	[FLUSH] = { "record flush [NAME]", { "have all up to now written" } },
-	[TAKE] = { "record snapshot [NAME]", { "have a recording with --flight write what it holds" } },
-	[STATUS] = { "record status [NAME]", { "show what is recorded, and what was lost" } },
+		   { "record exactly these events from now on; +EVENT adds one, !EVENT removes one" } },
+	[FLUSH] = { "record flush [NAME]", { "write everything recorded so far" } },
+	[TAKE] = { "record snapshot [NAME]", { "write what a recording with --flight holds" } },
+	[STATUS] = { "record status [NAME]", { "show what is being recorded, and what was lost" } },
 };
 
 static const struct operation operations[OPERATIONS] = {
@@ -234,11 +232,11 @@ static const struct operation *find(const struct cli_arguments *arguments, char 
 		known[i] = names[i];
 	}
 	nearest = diag_nearest(typed, known, OPERATIONS);
-	cli_error("asterismd cannot be asked to '%s'", typed);
+	cli_error("asterism ctl has no operation '%s'", typed);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else
-		cli_hint("'asterism ctl --help' lists what it can be asked");
+		cli_hint("'asterism ctl --help' lists the operations");
 	return NULL;
 }
 
@@ -248,7 +246,7 @@ static int refused(const json_t *reply)
 	const char *word = json_string_value(json_object_get(reply, "error"));
 	const char *message = json_string_value(json_object_get(reply, "message"));
 
-	cli_error("%s", message ? message : "asterismd refuses this");
+	cli_error("%s", message ? message : "asterismd refused this");
 	if (word && strcmp(word, "timeout") == 0)
 		return STATUS_MATCH;
 	return word && strcmp(word, "denied") == 0 ? STATUS_KERNEL : STATUS_USAGE;
@@ -356,10 +354,10 @@ static int run(const struct cli_arguments *arguments)
 	words = asking.operation->words < arguments->operand_count ? asking.operation->words : arguments->operand_count;
 	count = arguments->operand_count - words;
 	if (count < asking.operation->operands_min || count > asking.operation->operands_max) {
-		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs to know of what"
-								 : "'asterism ctl %s' does not take so many operands",
+		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs an operand"
+								 : "too many operands for 'asterism ctl %s'",
 			  typed);
-		cli_hint("'asterism ctl --help' shows how it is used");
+		cli_hint("try 'asterism ctl --help'");
 		return STATUS_USAGE;
 	}
 	char *command = command_for(arguments->options[OPTION_SOCKET].text);
@@ -376,24 +374,24 @@ static int run(const struct cli_arguments *arguments)
 
 static const struct cli_example examples[] = {
 	{ "asterism ctl query", "Lists the units of rules, and what they have found so far." },
-	{ "asterism ctl load slow-syscall.rule", "Has the rules of the file at work, as the unit slow-syscall." },
+	{ "asterism ctl load slow-syscall.rule", "Runs the rules of the file as the unit slow-syscall." },
 	{ "asterism ctl next slow-syscall --timeout 1min", "Waits for the next match of the unit." },
 	{ "asterism ctl record start lunch -e 'sched_*' --max-size 200M", "Records the scheduler's events." },
 	{ "asterism ctl record mask '!sched_waking' +page_fault_user",
-	  "Changes which events it takes, while it runs." },
+	  "Changes which events it records while it runs." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_ctl = {
 	.name = "ctl",
-	.summary = "control asterismd, the daemon that holds rules",
+	.summary = "control asterismd, the daemon that runs rules",
 	.operands = "OPERATION [OPERAND...]",
 	.description =
-		"Asks the asterismd that listens at the socket, and shows its reply.\n\n"
-		"A rule that asks for a verdict on a process makes a request with a ticket; 'next' shows it.\n\n"
-		"Members of the socket's group may ping, query, wait for results, load rules that do not change the "
-		"system, and handle the units that they have loaded. Everything else is root's; recordings are, too, "
-		"unless the daemon has --clients-record. Their traces are always root's.",
+		"Sends a request to the asterismd that listens at the socket, and shows its reply.\n\nA rule that asks "
+		"for a verdict on a process creates a request with a ticket; 'next' shows it.\n\nMembers of the "
+		"socket's group may ping, query, wait for results, load rules that do not change the system, and "
+		"manage the units that they loaded. Everything else is reserved for root, and so are recordings unless "
+		"the daemon was started with --clients-record. Traces always belong to root.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_EVENTS, OPTION_FLIGHT, OPTION_FORMAT_EVENTS, OPTION_LAST, OPTION_MAX_SIZE, OPTION_RECORDING,
 		     OPTION_RING, OPTION_RULE, OPTION_SOCKET, OPTION_TIMEOUT },

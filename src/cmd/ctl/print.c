@@ -92,7 +92,7 @@ static void print_rule(const json_t *rule)
 	       safe(string(rule, "rule"), &buffer, memory, sizeof memory), string(rule, "place"),
 	       number(rule, "matches"), number(rule, "runs_opened"), number(rule, "lost"));
 	if (number(rule, "refused"))
-		printf("  %lld only counted", number(rule, "refused"));
+		printf("  %lld counted but not written", number(rule, "refused"));
 	if (number(rule, "below_severity"))
 		printf("  %lld below --min-severity", number(rule, "below_severity"));
 	putchar('\n');
@@ -133,7 +133,7 @@ static void print_sensors(const json_t *sensors)
 {
 	if (!sensors)
 		return;
-	printf("sensors: %lld processes, %lld refused, %lld clients sent away", number(sensors, "processes"),
+	printf("sensors: %lld processes, %lld refused, %lld clients disconnected", number(sensors, "processes"),
 	       number(sensors, "refused"), number(sensors, "lacking"));
 	if (number(sensors, "lacking")) {
 		fputs(": ", stdout);

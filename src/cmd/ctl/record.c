@@ -107,8 +107,8 @@ int ctl_record_start(struct asking *asking, json_t *request)
 
 	for (size_t i = first; i < asking->operand_count; i++)
 		if (!is_rule(asking->operands[i])) {
-			cli_error("a recording has one name: '%s' is another", asking->operands[i]);
-			cli_hint("events are given with -e, files of rules by a path");
+			cli_error("a recording has only one name: '%s' is a second one", asking->operands[i]);
+			cli_hint("name events with -e, and rule files by a path");
 			return STATUS_USAGE;
 		}
 	if (first)
@@ -142,9 +142,9 @@ int ctl_record_mask(struct asking *asking, json_t *request)
 	if (events.length) {
 		status = take_body(asking, request, &events);
 	} else {
-		cli_error("which events are to be recorded from here on?");
-		cli_hint("'asterism ctl record mask sched_switch,sched_wakeup' takes these, '+NAME' and '!NAME' add "
-			 "and leave out");
+		cli_error("no events were named to record from now on");
+		cli_hint("'asterism ctl record mask sched_switch,sched_wakeup' records exactly these; '+NAME' adds and "
+			 "'!NAME' removes one");
 		status = STATUS_USAGE;
 	}
 	text_fini(&events);
@@ -314,7 +314,7 @@ void ctl_print_record_status(const json_t *reply, const char *command)
 	for (size_t i = 0; i < json_array_size(recordings); i++)
 		print_recording(json_array_get(recordings, i));
 	if (!json_array_size(recordings))
-		puts("nothing is recorded");
+		puts("nothing is being recorded");
 	if (!*string(reply, "folder"))
 		return;
 	printf("%lld trace%s in ", traces, plural(traces));

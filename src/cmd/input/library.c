@@ -211,7 +211,7 @@ static int read_folder(struct library *library, const char *folder)
 	int result = 0;
 
 	if (!directory) {
-		cli_error("the shipped rules in %s cannot be read: %m", folder);
+		cli_error("cannot read the shipped rules in %s: %m", folder);
 		return STATUS_USAGE;
 	}
 	while (!result && (row = readdir(directory))) {
@@ -260,7 +260,7 @@ const struct library_entry *library_get(const struct library *library, const cha
 	if (names)
 		nearest = diag_nearest(name, names, library->count);
 	alloc_free(names);
-	cli_error("there is no shipped rule @%s", name);
+	cli_error("there is no shipped rule '@%s'", name);
 	if (nearest)
 		cli_hint("did you mean @%s?", nearest);
 	else
@@ -327,7 +327,7 @@ int library_resolve(const char *const *files, size_t count, struct library_files
 			status = library_add(resolved, &(struct session_rules_file){ .path = files[i] });
 	}
 	if (!status && resolved->count == 0) {
-		cli_error("the library holds no rules that are of use as they are");
+		cli_error("the library has no rules that can be used as they are");
 		status = STATUS_USAGE;
 	}
 	return status;

@@ -126,7 +126,7 @@ int cmd_add_catalogs(const struct cli_arguments *arguments, struct event_catalog
 	for (size_t i = 0; i < files->count && !result; i++) {
 		result = event_catalog_read(catalog, ".", files->texts[i], diag);
 		if (result == -ENOENT)
-			result = diag_error(diag, NULL, -EINVAL, "there is no catalog '%s'", files->texts[i]);
+			result = diag_error(diag, NULL, -EINVAL, "catalog not found: '%s'", files->texts[i]);
 	}
 	return result;
 }

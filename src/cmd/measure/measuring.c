@@ -34,7 +34,7 @@ int measuring_open(struct measuring *measuring, const struct cli_arguments *argu
 	if (!measuring_is_asked(arguments)) {
 		if (!measuring->every_ns)
 			return STATUS_FINE;
-		cli_error("--every is for --measure, and there is none");
+		cli_error("--every needs --measure");
 		return STATUS_USAGE;
 	}
 	measuring->diag = asterism_diag_new();

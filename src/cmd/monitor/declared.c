@@ -28,8 +28,8 @@ static int read_rate(const char *text, struct monitor_declared *declared, struct
 	const char *slash = strchr(text, '/');
 
 	if (!slash || slash == text || (size_t)(slash - text) >= sizeof count || strlen(slash + 1) + 2 > sizeof time) {
-		diag_error(diag, NULL, -EINVAL, "--sensor: '%s' is not a rate", text);
-		diag_hint(diag, "write a number per time: 50000/s, or 10/100ms");
+		diag_error(diag, NULL, -EINVAL, "--sensor: invalid rate '%s'", text);
+		diag_hint(diag, "use a number per time: 50000/s, or 10/100ms");
 		return -EINVAL;
 	}
 	snprintf(count, sizeof count, "%.*s", (int)(slash - text), text);
@@ -50,7 +50,7 @@ static int read_part(const char *name, const char *text, struct monitor_declared
 		return read_time(text, &declared->rate.spacing, diag);
 	if (strcmp(name, "cost") == 0)
 		return read_time(text, &declared->cost_ns, diag);
-	diag_error(diag, NULL, -EINVAL, "--sensor: there is no '%s'", name);
+	diag_error(diag, NULL, -EINVAL, "--sensor: unknown key '%s'", name);
 	diag_hint(diag, "write NAME,rate=50000/s,burst=100,spacing=1us,cost=2us, or some of these");
 	return -EINVAL;
 }
@@ -66,15 +66,14 @@ static int read_one(char *text, struct monitor_declared *declared, struct asteri
 		char *equals = strchr(part, '=');
 
 		if (!equals)
-			return diag_error(diag, NULL, -EINVAL, "--sensor: '%s' is no NAME=VALUE", part);
+			return diag_error(diag, NULL, -EINVAL, "--sensor: '%s' is not NAME=VALUE", part);
 		*equals = '\0';
 		result = read_part(part, equals + 1, declared, diag);
 	}
 	if (!result && !*declared->name)
 		return diag_error(diag, NULL, -EINVAL, "--sensor: the name of a sensor is missing");
 	if (!result && declared->rate.count && declared->rate.spacing > declared->rate.time / declared->rate.count)
-		return diag_error(diag, NULL, -EINVAL,
-				  "--sensor %s: elements that are spaced so far apart do not reach that rate",
+		return diag_error(diag, NULL, -EINVAL, "--sensor %s: with that spacing events cannot reach that rate",
 				  declared->name);
 	return result;
 }
@@ -84,8 +83,8 @@ static int check_once(const struct declared *declared, const char *name, struct 
 	for (size_t i = 0; i + 1 < declared->count; i++) {
 		if (strcmp(declared->items[i].name, name))
 			continue;
-		diag_error(diag, NULL, -EINVAL, "--sensor %s: it is declared twice", name);
-		diag_hint(diag, "put all that is known of it into one: --sensor NAME,rate=50000/s,burst=100,cost=2us");
+		diag_error(diag, NULL, -EINVAL, "--sensor %s is declared twice", name);
+		diag_hint(diag, "use one option for all of it: --sensor NAME,rate=50000/s,burst=100,cost=2us");
 		return -EINVAL;
 	}
 	return 0;

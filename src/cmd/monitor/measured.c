@@ -55,8 +55,7 @@ static int no_sensor(struct event_catalog *catalog, const char *name, struct ast
 	bool is_kernel = type && type->hook_count;
 
 	diag_error(diag, NULL, -EINVAL,
-		   is_kernel ? "%s is an event of the kernel, and a monitor evaluates sensors"
-			     : "no sensor is known that is called %s",
+		   is_kernel ? "%s is a kernel event, but a monitor evaluates only sensors" : "there is no sensor '%s'",
 		   name);
 	diag_hint(diag, is_kernel ? "record it, and measure the trace: asterism replay --measure"
 				  : "--catalog sensor:FILE reads the sensors of a program's file; 'asterism sensors' "
@@ -125,7 +124,7 @@ int measured_open(struct measured *measured, const struct cli_arguments *argumen
 
 	measured->own = NULL;
 	if (!status && !measuring->measures && cli_has(arguments, OPTION_METRICS)) {
-		cli_error("--metrics is for --measure, and there is none");
+		cli_error("--metrics needs --measure");
 		return STATUS_USAGE;
 	}
 	if (status || !measuring->measures)

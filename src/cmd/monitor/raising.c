@@ -62,15 +62,15 @@ static bool can_be_raised(const struct event_type *type, struct raised *raised)
 	int units = sensor_payload_lay(type, raised->offsets);
 
 	if (units < 0) {
-		cli_error("%s cannot be raised: its fields are too large for an event of a sensor", type->name);
+		cli_error("cannot raise %s: its fields are too large for a sensor event", type->name);
 		return false;
 	}
 	for (uint32_t i = 0; i < type->own_count; i++) {
 		if (word_of(&type->fields[i]))
 			continue;
-		cli_error("%s cannot be raised: its field %s is a text of %" PRIu32 " bytes", type->name,
+		cli_error("cannot raise %s: its field %s is a string of %" PRIu32 " bytes", type->name,
 			  type->fields[i].name, type->fields[i].bytes);
-		cli_hint("texts of sensors have 8, 16, 32, 64, 128 or 256: string[16]");
+		cli_hint("strings of sensors have 8, 16, 32, 64, 128 or 256 bytes: string[16]");
 		return false;
 	}
 	raised->bytes = (uint32_t)units * RING_UNIT_BYTES;

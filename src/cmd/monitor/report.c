@@ -15,7 +15,7 @@ enum { ROWS = 24, BAR = 40 };
 static void put_sensor(const struct admission_sensor *sensor)
 {
 	if (!sensor->is_declared) {
-		cli_note("%s: no rate is declared, so its elements are evaluated as they come", sensor->name);
+		cli_note("%s: no declared rate, so its events are evaluated as they come", sensor->name);
 		return;
 	}
 	cli_note("%s: one per %s, bursts of %" PRIu64 "; R = %" PRIu64 " per period, l(R) = %s, C = %s, %" PRIu64
@@ -72,7 +72,7 @@ void report_status(const struct monitor_report *report)
 	const struct watch *watch = monitor_watch(report->monitor);
 	uint64_t elements = atomic_load(&watch->elements);
 
-	cli_note("%" PRIu64 " elements evaluated, %" PRIu64 " lost, response at most %s, on average %s%s%s; %" PRIu64
+	cli_note("%" PRIu64 " events evaluated, %" PRIu64 " lost, response at most %s, on average %s%s%s; %" PRIu64
 		 " late",
 		 elements, atomic_load(&watch->lost), TIME(atomic_load(&watch->most_ns)),
 		 TIME(elements ? atomic_load(&watch->sum_ns) / elements : 0),
@@ -93,7 +93,7 @@ static void put_producers(const struct monitor_report *report)
 
 		if (excess)
 			cli_warning("%s exceeded its declared rate: %" PRIu64 " of %" PRIu64
-				    " elements came earlier than one per %s with bursts of %" PRIu64,
+				    " events came earlier than one per %s with bursts of %" PRIu64,
 				    sensors[i].name, excess, atomic_load(&watched->elements),
 				    TIME(sensors[i].stream.period), jcs_burst(&sensors[i].stream));
 		/* A first one, whose memory is not near the processor, takes longer than those after it. */
@@ -114,11 +114,11 @@ static void put_violations(const struct monitor_report *report)
 	sensors = monitor_sensors(report->monitor, &count);
 	if (!watch->violations)
 		return;
-	cli_warning("%" PRIu64 " of %" PRIu64 " elements were evaluated later than %s", atomic_load(&watch->violations),
+	cli_warning("%" PRIu64 " of %" PRIu64 " events were evaluated later than %s", atomic_load(&watch->violations),
 		    atomic_load(&watch->elements), TIME(report->promise.bound_ns));
 	monitor_stolen(report->monitor, &stolen);
-	cli_note("around these the monitor had to wait %s for a processor, and other machines of the host took %s of "
-		 "ours",
+	cli_note("around these the monitor had to wait %s for a CPU, and the host gave %s of this machine's CPU time "
+		 "to others",
 		 TIME(stolen.wait_ns), TIME(stolen.steal_ns));
 	for (int i = 0; i < WATCH_CAUSES; i++)
 		if (watch->causes[i])
@@ -141,33 +141,31 @@ static void put_odd(const struct monitor_report *report, const struct monitor_se
 	overruns = monitor_overruns(report->monitor, &is_demoted);
 	monitor_count_copies(report->monitor, &unevaluated, &most);
 	if (outcome->is_cut)
-		cli_warning("elements are left that were not evaluated: that takes longer than a monitor can be waited "
-			    "for");
+		cli_warning("some events were not evaluated before the monitor ended");
 	if (outcome->beside.rules)
 		cli_note("%" PRIu32 " rule%s over events of the kernel, beside the promise: %" PRIu64
 			 " of these, %" PRIu64 " lost",
 			 outcome->beside.rules, outcome->beside.rules == 1 ? "" : "s", outcome->beside.events,
 			 outcome->beside.lost);
 	if (outcome->unqueued)
-		cli_warning("%" PRIu64
-			    " matches were found and not reported: they came faster than they can be written",
+		cli_warning("%" PRIu64 " matches were not written: they came faster than the output accepts them",
 			    outcome->unqueued);
 	if (outcome->counts.held)
-		cli_note("%" PRIu64 " time%s a writer stood still between begin and commit, and was "
-			 "not waited for any longer",
+		cli_note("%" PRIu64
+			 " time%s a writer was suspended between begin and commit, and was not waited for any longer",
 			 outcome->counts.held, outcome->counts.held == 1 ? "" : "s");
 	if (overruns && !is_demoted)
-		cli_warning("%" PRIu64 " time%s evaluations took all of the time that is reserved, and were suspended",
-			    overruns, overruns == 1 ? "" : "s");
+		cli_warning("evaluations used up the reserved time %" PRIu64 " time%s and were suspended", overruns,
+			    overruns == 1 ? "" : "s");
 	if (is_demoted)
-		cli_warning("the monitor ran for so long without waiting that it was made an ordinary thread: there "
-			    "was no guarantee any more");
+		cli_warning("the monitor ran too long without a pause and lost its real-time scheduling: the guarantee "
+			    "ended there");
 	if (unevaluated)
-		cli_warning("%" PRIu64 " elements were copied in time and found no room to wait for their evaluation",
+		cli_warning("%" PRIu64
+			    " events were copied in time but dropped: no room was left to hold them for evaluation",
 			    unevaluated);
 	if (most)
-		cli_note("elements were evaluated at most %s after their time; only their copies were promised",
-			 TIME(most));
+		cli_note("events were evaluated up to %s late; only their copies were guaranteed", TIME(most));
 }
 
 static void put_proof(const struct monitor_report *report)
@@ -179,12 +177,12 @@ static void put_proof(const struct monitor_report *report)
 	if (watch->violations || watch->lost)
 		cli_warning("not proven: see above");
 	else if (!report->promise.is_guaranteed)
-		cli_note("no element was late, but nothing was guaranteed");
+		cli_note("no event was late, but nothing was guaranteed");
 	else if (!watch->elements)
-		cli_warning("not proven: there was no element");
+		cli_warning("not proven: there was no event");
 	else
-		cli_note("no element was late: the bound holds for this load and this time, as far as the machine is "
-			 "its own; a virtual machine proves nothing of the next minute");
+		cli_note("no event was late: the bound held for this load and this time; on a virtual machine that "
+			 "proves nothing about the next minute");
 }
 
 void report_end(const struct monitor_report *report, const struct monitor_session_outcome *outcome)
@@ -212,7 +210,7 @@ void report_histogram(const struct monitor_report *report, FILE *stream)
 		rows[row] += watch->histogram[i];
 		greatest = rows[row] > greatest ? rows[row] : greatest;
 	}
-	fprintf(stream, "# response up to, elements\n");
+	fprintf(stream, "# response up to, events\n");
 	for (uint64_t row = 0; row < ROWS; row++) {
 		uint64_t end = (row + 1) * per_row * width;
 		int length = rows[row] ? 1 + (int)((double)rows[row] / (double)greatest * (BAR - 1)) : 0;

@@ -71,7 +71,7 @@ bool sending_finish(struct sending *sending)
 	say(sending);
 	send_count(sending->sender, &counts);
 	if (counts.unsent)
-		cli_warning("%" PRIu64 " events did not get to %s: it was not there, or too slow", counts.unsent,
+		cli_warning("%" PRIu64 " events were not sent to %s: it was unreachable or too slow", counts.unsent,
 			    sending->to);
 	else
 		cli_note("%" PRIu64 " event%s sent to %s", counts.sent, counts.sent == 1 ? " was" : "s were",

@@ -39,5 +39,5 @@ int cmd_assumption_check(const struct cli_value *before, const char *text, struc
 	(void)before;
 	if (cmd_assumption_read(text, &read))
 		return 0;
-	return diag_error(diag, NULL, -EINVAL, "it is p1=0.25 or RULE.p1=0.25, with a probability from 0 to 1");
+	return diag_error(diag, NULL, -EINVAL, "write p1=0.25 or RULE.p1=0.25, with a probability from 0 to 1");
 }

@@ -135,7 +135,7 @@ static void compare_runs(const struct profile *sampled, const struct profile *si
 		if (!other || strcmp(other, value) == 0)
 			continue;
 		cli_warning("the runs differ in %s: '%s' was sampled, '%s' was simulated", key, value, other);
-		cli_hint("both runs have to be of the same program with the same work");
+		cli_hint("sample and simulate the same program with the same work");
 	}
 }
 

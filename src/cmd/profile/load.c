@@ -29,7 +29,7 @@ static int read_file(const char *file, struct diag_source *source, struct asteri
 	char *text = NULL;
 
 	if (fd < 0)
-		return diag_error(diag, NULL, -errno, "%s cannot be read: %s", file, strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot read %s: %s", file, strerror(errno));
 	result = profile_read_text(fd, file, diag, &text, &source->length);
 	if (!is_input)
 		close(fd);
@@ -62,7 +62,7 @@ int profile_load_of_program(const char *file, const char *program, struct profil
 		diag_hint(diag, "other profiles need no program: asterism profile import FILE");
 	}
 	if (!result && (fd = open(program, O_RDONLY | O_CLOEXEC)) < 0)
-		result = diag_error(diag, NULL, -errno, "%s cannot be read: %s", program, strerror(errno));
+		result = diag_error(diag, NULL, -errno, "cannot read %s: %s", program, strerror(errno));
 	if (!result)
 		result = profile_read_gmon(&source, fd, program, diag, profile);
 	if (fd >= 0)
@@ -185,7 +185,7 @@ int profile_close(const struct cli_arguments *arguments, FILE *stream, int resul
 	if (file && fclose(stream) && !result)
 		result = -errno;
 	if (result && result != -EPIPE)
-		cli_error("%s cannot be written: %s", file ? file : "standard output", strerror(-result));
+		cli_error("cannot write %s: %s", file ? file : "standard output", strerror(-result));
 	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
 

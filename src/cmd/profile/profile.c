@@ -100,7 +100,7 @@ static int check_options(const struct cli_arguments *arguments, size_t operation
 			continue;
 		cli_error("'asterism profile %s' does not take --%s", arguments->operands[0],
 			  option_rows[*option].name);
-		cli_hint("'asterism profile --help' shows how it is used");
+		cli_hint("try 'asterism profile --help'");
 		return STATUS_USAGE;
 	}
 	return STATUS_FINE;

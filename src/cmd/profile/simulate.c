@@ -60,7 +60,7 @@ static int make_folder(struct place *place)
 		 below && *below ? below : "/tmp");
 	if (mkdtemp(place->folder))
 		return STATUS_FINE;
-	cli_error("%s cannot be made: %s", place->folder, strerror(errno));
+	cli_error("cannot create %s: %s", place->folder, strerror(errno));
 	place->folder[0] = 0;
 	return STATUS_USAGE;
 }

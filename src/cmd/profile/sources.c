@@ -70,7 +70,7 @@ static const char *read_all(int fd, struct source *source)
 {
 	source->text = alloc_zero(source->length + 1, 1);
 	if (!source->text)
-		return "memory is short";
+		return "out of memory";
 	for (size_t done = 0; done < source->length;) {
 		ssize_t got = read(fd, source->text + done, source->length - done);
 
@@ -93,7 +93,7 @@ static const char *find_lines(struct source *source)
 		const char *newline = memchr(source->text + at, '\n', source->length - at);
 
 		if (alloc_grow(&source->starts, &capacity, source->line_count, sizeof *source->starts))
-			return "memory is short";
+			return "out of memory";
 		source->starts[source->line_count++] = (uint32_t)at;
 		at = newline ? (size_t)(newline - source->text) + 1 : source->length;
 	}

@@ -63,8 +63,8 @@ static int check_apart(const char *one, const char *other)
 {
 	if (!cmd_is_same_file(one, other))
 		return STATUS_FINE;
-	cli_error("%s and %s are one file", one, other);
-	cli_hint("each form needs a file of its own");
+	cli_error("%s and %s are the same file", one, other);
+	cli_hint("use a file of its own for each format");
 	return STATUS_USAGE;
 }
 
@@ -98,7 +98,7 @@ int exports_close(struct exports *exports)
 		bool is_failed = stream && ferror(stream);
 
 		if (stream && (fclose(stream) || is_failed)) {
-			cli_error("%s cannot be written: %s", exports->files[i].name, strerror(errno ? errno : EIO));
+			cli_error("cannot write %s: %s", exports->files[i].name, strerror(errno ? errno : EIO));
 			status = STATUS_USAGE;
 		}
 		if (report && export_of(report)->left_out) {

@@ -82,7 +82,7 @@ static int choose_picture(struct command *command, const char *only, size_t form
 			command->picture = picture_of(*kind, form);
 	}
 	if (!command->picture) {
-		cli_error("%s is the picture of one report", forms[form].ending);
+		cli_error("%s can show only one report", forms[form].ending);
 		cli_hint("name it with --only: %s", names.bytes ? names.bytes : "");
 	}
 	text_fini(&names);
@@ -101,9 +101,8 @@ static int choose_form(struct command *command, const struct cli_arguments *argu
 			form++;
 	}
 	if (form == FORMS) {
-		cli_error("no report is written as %s: %s", ending, file);
-		cli_hint("the forms are .txt, .json, .csv, .html, .svg and .dot; -f text writes text to a file of any "
-			 "name");
+		cli_error("reports cannot be written as %s: %s", ending, file);
+		cli_hint("use .txt, .json, .csv, .html, .svg or .dot; -f text writes text to a file of any name");
 		return STATUS_USAGE;
 	}
 	command->form = forms[form].form;
@@ -283,8 +282,7 @@ static int write_all(struct command *command, const struct cli_arguments *argume
 	if (result == -ENOMEM)
 		return no_memory();
 	if (result && result != -EPIPE)
-		cli_error("%s cannot be written: %s", command->file ? command->file : "standard output",
-			  strerror(-result));
+		cli_error("cannot write %s: %s", command->file ? command->file : "standard output", strerror(-result));
 	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
 }
 
@@ -294,7 +292,7 @@ static int check_pair(const char *pair)
 
 	if (!pair || (comma && comma > pair && comma[1] && !strchr(comma + 1, ',')))
 		return STATUS_FINE;
-	cli_error("--pair takes the names of two events: %s", pair);
+	cli_error("--pair needs the names of two events: %s", pair);
 	cli_hint("an example: --pair sys_enter_read,sys_exit_read");
 	return STATUS_USAGE;
 }
@@ -361,31 +359,28 @@ static const struct cli_example examples[] = {
 	  "One page for a browser: lanes of processors and threads, and all reports." },
 	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
 	{ "asterism report --perfetto trace.pftrace trace", "A trace for https://ui.perfetto.dev." },
-	{ "asterism report --only path --thread 4711 trace", "What the time of one thread went to." },
-	{ "asterism report -o trace.json trace", "Writes all for other programs." },
+	{ "asterism report --only path --thread 4711 trace", "Shows where the time of one thread went." },
+	{ "asterism report -o trace.json trace", "Writes all reports for other programs." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_report = {
 	.name = "report",
-	.summary = "show what a recording says about threads, processors and time",
+	.summary = "show what a recording says about threads, CPUs and time",
 	.operands = "TRACE...",
 	.operands_min = 1,
 	.description =
 		"Reads all traces of one machine (asterism-dump(1) says what a trace is) once, works out which thread "
-		"was in which state when - running, ready, blocked and why - and writes reports about it. What a "
-		"trace lacks for a report is named there, with the events that would have to be recorded; 'record "
-		"--for-report' records all of them.\n\n"
-		"Where only some processes were recorded, what others did is not known: processors are with 'others' "
-		"then. Where events were lost, states are unknown until the next event that shows them.\n\n"
-		"In text tables have 30 rows at most, with -v all. In JSON and CSV all rows are there, and times are "
-		"in ns, since the first event or lengths. The report 'slices', every interval of every thread, is "
-		"written where --only names it.\n\n"
-		"--rules runs rules over the traces first: where they match is in the report 'matches', and on the "
-		"page.\n\n"
-		"--perfetto, --chrome, --folded and --speedscope write what happened for other viewers, without a "
-		"report where neither -o, -f nor --only asks for one.\n\n"
-		"--redact leaves out the names of threads, programs and files.",
+		"was in which state when - running, ready, blocked and why - and writes reports about it. If a trace "
+		"lacks events for a report, the report names them; 'record --for-report' records all of them.\n\nIf "
+		"only some processes were recorded, the rest of the system is shown as 'others'. Where events were "
+		"lost, states are unknown until the next event that shows them.\n\nIn text, tables have at most 30 "
+		"rows; -v shows all. In JSON and CSV all rows are there, and times are in ns, since the first event or "
+		"lengths. The report 'slices', every interval of every thread, is written where --only names "
+		"it.\n\n--rules runs rules over the traces first: where they match is in the report 'matches', and on "
+		"the page.\n\n--perfetto, --chrome, --folded and --speedscope write what happened for other viewers, "
+		"without a report where neither -o, -f nor --only asks for one.\n\n--redact leaves out the names of "
+		"threads, programs and files.",
 	.options = { OPTION_CATALOG,      OPTION_CHROME,     OPTION_FOLDED,       OPTION_FORMAT_REPORT, OPTION_FROM,
 		     OPTION_LENIENT,      OPTION_MODE,       OPTION_ONLY,         OPTION_OUTPUT,        OPTION_PAIR,
 		     OPTION_PERFETTO,     OPTION_REDACT,     OPTION_RULES_REPORT, OPTION_SET,           OPTION_SIZE,

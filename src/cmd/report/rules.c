@@ -98,8 +98,8 @@ static int replay(struct report_rules *found, const struct cli_arguments *argume
 		.skips_missing = cli_has(arguments, OPTION_SKIP_MISSING),
 		.on_match = on_match,
 		.context = found,
-		.remedy = "record what the rules need: asterism record --rules FILE --for-report; --skip-missing "
-			  "goes on without those rules",
+		.remedy = "record what the rules need: asterism record --rules FILE --for-report; --skip-missing skips "
+			  "those rules",
 		.stop = signals_take(),
 	};
 	int result;

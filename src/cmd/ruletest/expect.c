@@ -88,7 +88,7 @@ static int add_lost(struct reading *reading, json_t *object)
 	int result = check_number(reading, "lost", lost);
 
 	if (!result && reading->expected->lost)
-		result = wrong(reading, 0, NULL, "what may be lost is said twice");
+		result = wrong(reading, 0, NULL, "the losses to accept are given twice");
 	if (!result)
 		reading->expected->lost = json_incref(lost);
 	json_decref(object);
@@ -132,7 +132,8 @@ static int read_line(struct reading *reading)
 		return add_line(reading, object);
 	if (object) {
 		json_decref(object);
-		return wrong(reading, blank, "{\"match\":\"NAME\"} expects a match of NAME", "this is no JSON object");
+		return wrong(reading, blank, "{\"match\":\"NAME\"} expects a match of NAME",
+			     "this is not a JSON object");
 	}
 	if (json_error_code(&error) == json_error_out_of_memory)
 		return diag_no_memory(reading->diag);

@@ -64,7 +64,7 @@ static int list(const char *path, struct names *names, struct asterism_diag *dia
 	if (count >= 0)
 		return 0;
 	names->rows = NULL;
-	return errno == ENOENT || errno == ENOTDIR ? say(diag, path, NULL, "there is no such folder")
+	return errno == ENOENT || errno == ENOTDIR ? say(diag, path, NULL, "no such directory")
 						   : say(diag, path, NULL, strerror(errno));
 }
 
@@ -114,10 +114,10 @@ static int add_rules(struct test_folder *folder, const struct names *names)
 static int check_case(const struct test_case *test, const char *expect, struct asterism_diag *diag)
 {
 	if (access(expect, R_OK))
-		return say(diag, test->source, "an empty one expects that nothing matches",
-			   "this test has no file of the same name that ends in .expect");
+		return say(diag, test->source, "create one; an empty file expects that nothing matches",
+			   "this test has no .expect file of the same name");
 	if (test->kind != TEST_EVENTS && access(test->source, X_OK))
-		return say(diag, test->source, "chmod +x makes it a program", "this script is not executable");
+		return say(diag, test->source, "make it executable with chmod +x", "this script is not executable");
 	return 0;
 }
 
@@ -167,8 +167,8 @@ static int check_orphan(const char *path, const char *name, const struct names *
 		}
 	}
 	orphan = join(path, name, "");
-	result = orphan ? say(diag, orphan, "a test is NAME.jsonl, NAME.events or NAME.sh beside it",
-			      "there is no test of this name")
+	result = orphan ? say(diag, orphan, "next to it there must be NAME.jsonl, NAME.events or NAME.sh",
+			      "there is no test with this name")
 			: diag_no_memory(diag);
 	alloc_free(orphan);
 	return result;
@@ -266,8 +266,8 @@ static int add_folders_in(struct test_suite *suite, const char *path, struct ast
 	}
 	free_names(&names);
 	if (!result && !found)
-		result = say(diag, path, "a folder of rules holds NAME.rule, and their tests in tests/",
-			     "there are no rules here, nor in the folders in it");
+		result = say(diag, path, "a directory of rules has NAME.rule files, and their tests in tests/",
+			     "neither this directory nor its subdirectories have rules");
 	return result;
 }
 
@@ -276,7 +276,7 @@ int test_find(struct test_suite *suite, const char *path, struct asterism_diag *
 	int result;
 
 	if (!is_folder(path))
-		return say(diag, path, NULL, access(path, F_OK) ? "there is no such folder" : "this is no folder");
+		return say(diag, path, NULL, access(path, F_OK) ? "no such directory" : "this is not a directory");
 	result = add_folder(suite, path, diag);
 	if (result == 0)
 		result = add_folders_in(suite, path, diag);

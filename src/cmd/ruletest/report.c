@@ -22,7 +22,7 @@ static void put_start(const char *text, size_t length)
 {
 	char *start = strndup(text, length);
 
-	text_write(stdout, start ? start : "(memory is short)", TEXT_WORDS);
+	text_write(stdout, start ? start : "(out of memory)", TEXT_WORDS);
 	free(start);
 }
 

@@ -214,7 +214,8 @@ static void fail(struct running *running, const char *what, int status)
 
 	give(running, TEST_FAILED);
 	if (status == -ETIME)
-		text_printf(why, "%s ran over %g s and was ended\n", what, (double)running->options->limit_ns / 1e9);
+		text_printf(why, "%s ran for more than %g s and was killed\n", what,
+			    (double)running->options->limit_ns / 1e9);
 	else if (status == -EINTR)
 		text_append(why, "stopped\n");
 	else if (status < 0)
@@ -288,7 +289,7 @@ static void judge_live(struct running *running, const struct test_live *live, co
 	/* The matches that are shown are those of the script, not of its recording. */
 	found = running->outcome->found;
 	running->outcome->found = (struct test_found){ 0 };
-	replay(running, trace, SESSION_ENGINE_USER, "live all was well, but not when its recording was replayed:\n");
+	replay(running, trace, SESSION_ENGINE_USER, "the live test passed, but the replay of its recording failed:\n");
 	test_found_fini(&running->outcome->found);
 	running->outcome->found = found;
 }
@@ -381,7 +382,7 @@ void test_run(const struct test_case *test, const struct test_options *options, 
 		asterism_diag_clear(running.diag);
 		result = test_scratch_make(&running.scratch);
 		if (result) {
-			fail(&running, "the folder for what it leaves", result);
+			fail(&running, "the directory for its files", result);
 		} else {
 			run_kind(&running);
 			test_scratch_remove(&running.scratch);

@@ -187,11 +187,11 @@ static int count(const struct cli_arguments *arguments, const struct test_suite 
 	if (report->planned)
 		return STATUS_FINE;
 	if (suite->case_count) {
-		cli_error("none of the %zu tests is meant", suite->case_count);
+		cli_error("no test matches (%zu available)", suite->case_count);
 		return STATUS_USAGE;
 	}
 	cli_error("there are no tests in %s", arguments->operands[0]);
-	cli_hint("a test is tests/NAME.jsonl or tests/NAME.sh, with tests/NAME.expect, beside the rule");
+	cli_hint("add tests/NAME.jsonl or tests/NAME.sh, with tests/NAME.expect, next to the rule");
 	return STATUS_USAGE;
 }
 
@@ -207,7 +207,7 @@ static int run(const struct cli_arguments *arguments)
 	int status;
 
 	if (cli_has(arguments, OPTION_LIVE) && cli_has(arguments, OPTION_NO_LIVE)) {
-		cli_error("only one of --live and --no-live can be given");
+		cli_error("--live and --no-live exclude each other");
 		return STATUS_USAGE;
 	}
 	prepare_environment();
@@ -225,7 +225,7 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism test rules", "Runs the tests of all rules below the folder." },
+	{ "asterism test rules", "Runs the tests of all rules below the directory." },
 	{ "asterism test closed-descriptor -v", "Shows the matches of each test as well." },
 	{ "asterism test rules --no-live -f tap", "Only the tests of events; what comes out is TAP." },
 	{ "asterism test rules -k near-miss", "Only tests with near-miss in their name." },
@@ -234,25 +234,21 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_test = {
 	.name = "test",
-	.summary = "run the tests that rules have",
+	.summary = "run the tests of rules",
 	.operands = "DIR|@NAME...",
 	.description =
-		"Runs the tests in the folder tests of DIR, which holds *.rule files, or of each such folder in DIR; "
-		"@NAME is the folder of a shipped rule. "
-		"tests/NAME.jsonl has events that are replayed; fields that it does not give are 0 or empty. "
-		"tests/NAME.events is a program that writes them. tests/NAME.sh is a program that does what is to be "
-		"found, or nearly: it is observed live, and recorded, and the recording is replayed. "
-		"tests/NAME.expect says what must match: one JSON object per line, of which every member must be in "
-		"the "
-		"match, in order, and nothing else; where it is empty nothing may match. Strings such as \">=100\" "
-		"compare "
-		"numbers, and \"count\" makes a line stand for several matches. tests/NAME.set has parameters, "
-		"one NAME=VALUE per line.\n\n"
-		"Live tests need root, or CAP_BPF and CAP_PERFMON; without they are skipped, as are those that end "
-		"with "
-		"status 77. A program that runs over --timeout is killed with all that it has started.\n\n"
-		"The exit status is 0 when no test failed, 1 when one did, 2 when a rule, a test or the command "
-		"line is wrong. docs/rule-tests.md of the documentation describes these files.",
+		"Runs the tests in the subdirectory tests of DIR, which has *.rule files, or of each such directory in "
+		"DIR; @NAME is the directory of a shipped rule. tests/NAME.jsonl has events that are replayed; fields "
+		"that it does not give are 0 or empty. tests/NAME.events is a program that writes them. tests/NAME.sh "
+		"is a program that does what is to be found, or nearly: it is observed live, and recorded, and the "
+		"recording is replayed. tests/NAME.expect says what must match: one JSON object per line, of which "
+		"every member must be in the match, in order, and nothing else; where it is empty nothing may match. "
+		"Strings such as \">=100\" compare numbers, and \"count\" makes a line stand for several matches. "
+		"tests/NAME.set has parameters, one NAME=VALUE per line.\n\nLive tests need root, or CAP_BPF and "
+		"CAP_PERFMON; without they are skipped, as are those that end with status 77. A program that runs over "
+		"--timeout is killed with all that it has started.\n\nThe exit status is 0 when no test failed, 1 when "
+		"one did, 2 when a rule, a test or the command line is wrong. docs/rule-tests.md of the documentation "
+		"describes these files.",
 	.options = { OPTION_ENGINE, OPTION_TEST_FORMAT, OPTION_LIVE, OPTION_NO_LIVE, OPTION_QUIET, OPTION_SET,
 		     OPTION_TESTS, OPTION_LIMIT, OPTION_VERBOSE },
 	.examples = examples,

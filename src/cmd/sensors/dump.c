@@ -111,7 +111,8 @@ static void add_up(struct dump *dump)
 
 static void report(const struct dump *dump)
 {
-	cli_note("%" PRIu64 " events shown, %" PRIu64 " had been overwritten", dump->reading.events, dump->overwritten);
+	cli_note("%" PRIu64 " events shown, %" PRIu64 " were overwritten before", dump->reading.events,
+		 dump->overwritten);
 	if (dump->unfinished)
 		cli_note("%" PRIu64 " event%s begun and never finished: %s process ended", dump->unfinished,
 			 dump->unfinished == 1 ? " was" : "s were", dump->unfinished == 1 ? "its" : "their");
@@ -175,7 +176,7 @@ int dump_sensors(const struct live_sensors *live, const char *pattern, const cha
 		report(&dump);
 		result = 0;
 	} else {
-		diag_error(diag, NULL, result, "the rings of sensors cannot be shown: %s", strerror(-result));
+		diag_error(diag, NULL, result, "cannot show the rings of sensors: %s", strerror(-result));
 	}
 	fini(&dump);
 	return result;

@@ -160,7 +160,7 @@ int live_sensors_read(const char *path, const char *pattern, struct asterism_dia
 	if (!result)
 		result = listen_to(observer, pattern, live);
 	if (result)
-		diag_error(diag, NULL, result, "the directory of sensors did not answer as it should: %s",
+		diag_error(diag, NULL, result, "unexpected answer from the sensor registry: %s",
 			   sensor_observer_reason(observer, result));
 	else
 		take_clock(observer, live);

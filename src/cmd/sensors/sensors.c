@@ -74,7 +74,7 @@ static void put_process(const struct live_sensors_process *process)
 	else if (process->is_damaged)
 		printf("it has overwritten its counters, so how many events there were is not known");
 	else if (process->fault)
-		printf("its memory cannot be read (%s)", strerror(-process->fault));
+		printf("cannot read its memory (%s)", strerror(-process->fault));
 	else
 		printf("%" PRIu64 " events, %.0f/s", process->events, process->rate);
 	if (process->dropped && !process->is_damaged)
@@ -182,9 +182,9 @@ static void report(const struct sensor_directory_stats *stats)
 		cli_note("%" PRIu64 " had to give way to other users, who had nothing left", stats->displaced);
 	if (!stats->lacking)
 		return;
-	cli_warning("%" PRIu64 " clients were sent away: %s", stats->lacking, strerror(-stats->lack));
+	cli_warning("%" PRIu64 " clients were disconnected: %s", stats->lacking, strerror(-stats->lack));
 	if (stats->lack == -EMFILE)
-		cli_hint("'ulimit -n' says how many descriptors the directory may have: up to four for each process");
+		cli_hint("raise 'ulimit -n': the sensor registry needs up to four descriptors per process");
 }
 
 static int serve(const struct cli_arguments *arguments, struct asterism_diag *diag)
@@ -203,7 +203,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 
 	if (result)
 		return result;
-	cli_note("sensors register at %s", sensor_directory_path(directory));
+	cli_note("the sensor registry is at %s", sensor_directory_path(directory));
 	while (!*stop && !result) {
 		struct pollfd ready = { .fd = sensor_directory_fd(directory), .events = POLLIN };
 
@@ -211,8 +211,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 			result = sensor_directory_dispatch(directory);
 		sensor_directory_stats(directory, &stats);
 		if (stats.is_replaced && !was_replaced)
-			cli_warning("%s has been taken away or replaced: applications do not find this "
-				    "directory any more",
+			cli_warning("%s was removed or replaced: applications no longer find this sensor registry",
 				    sensor_directory_path(directory));
 		was_replaced = stats.is_replaced;
 	}
@@ -227,15 +226,15 @@ static int run(const struct cli_arguments *arguments)
 	bool serves = cli_has(arguments, OPTION_SERVE);
 
 	if (cli_has(arguments, OPTION_ALWAYS) && !serves) {
-		cli_error("--always says how to serve: it goes with --serve");
+		cli_error("--always needs --serve");
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_QUOTA) && !serves) {
-		cli_error("--quota says what users may have: it goes with --serve");
+		cli_error("--quota needs --serve");
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_DUMP) && serves) {
-		cli_error("--dump asks a directory, --serve is one");
+		cli_error("--dump and --serve exclude each other");
 		return STATUS_USAGE;
 	}
 	struct asterism_diag *diag = asterism_diag_new();
@@ -249,12 +248,12 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism sensors", "Lists the sensors of all applications that run now." },
+	{ "asterism sensors", "Lists the sensors of all running applications." },
 	{ "asterism sensors -f json server:request_end", "Those of one kind in one program, for programs." },
-	{ "asterism sensors --serve", "Is the directory where no asterismd is one." },
+	{ "asterism sensors --serve", "Runs the sensor registry where asterismd is not running." },
 	{ "asterism sensors --serve --always",
-	  "The same, as a flight recorder: sensors are written although no reader is there." },
-	{ "asterism sensors --dump server:*", "What the server raised last, also where it has ended." },
+	  "The same as a flight recorder: applications write even without a reader." },
+	{ "asterism sensors --dump server:*", "Shows the latest events of the server, even after it has ended." },
 	{ NULL, NULL },
 };
 
@@ -264,21 +263,19 @@ const struct cli_command cmd_sensors = {
 	.operands = "[PATTERN]",
 	.operands_max = 1,
 	.description =
-		"Asks the directory of sensors, which is part of asterismd, for the applications that have sensors "
+		"Asks the sensor registry, which is part of asterismd, for the applications that have sensors "
 		"(asterism/sensor.h): who they are, how many events they have written and write in a second, how many "
 		"found no ring (dropped), and, of each sensor, its fields and how many read it. Applications that have "
-		"ended are listed for a while; an event that such a one had begun and not committed is unfinished.\n\n"
-		"PATTERN is the name of a sensor, or PROGRAM:NAME, where PROGRAM is what a process is called, its "
-		"program's file name, or its path, and NAME may be '*'.\n\n"
-		"With -f json a line with an object for each process: pid, comm, path, uid, ended, events, rate, "
-		"dropped, "
-		"unfinished (and, where its memory cannot be read, why: unreadable; where the directory has refused "
-		"it, why: refused; damaged where it has overwritten its counters) and sensors, objects with sensor, "
-		"doc, readers and fields.\n\n"
-		"With --dump, what the rings of these processes still hold is written in the order of time, as events "
-		"of 'asterism dump' are. While no reader looks, a process writes nothing, unless the directory is one "
-		"that holds all gates open (--always). A note says how many events had been overwritten.\n\n"
-		"Users see their own processes; root and the members of the directory's group see all.",
+		"ended are listed for a while; an event that such a one had begun and not committed is "
+		"unfinished.\n\nPATTERN is the name of a sensor, or PROGRAM:NAME, where PROGRAM is what a process is "
+		"called, its program's file name, or its path, and NAME may be '*'.\n\nWith -f json a line with an "
+		"object for each process: pid, comm, path, uid, ended, events, rate, dropped, unfinished (also "
+		"unreadable, why its memory cannot be read; refused, why the registry refused it; damaged, if it has "
+		"overwritten its counters) and sensors, objects with sensor, doc, readers and fields.\n\nWith --dump, "
+		"what the rings of these processes still hold is written in the order of time, as events of 'asterism "
+		"dump' are. While no reader is attached, a process writes nothing, unless the registry was started "
+		"with --always. A note says how many events were overwritten before.\n\nUsers see their own processes; "
+		"root and the members of the registry's group see all.",
 	.options = { OPTION_ALWAYS, OPTION_DUMP, OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_QUOTA, OPTION_SENSOR_SOCKET,
 		     OPTION_SERVE },
 	.examples = examples,

@@ -31,7 +31,7 @@ static int read_names(struct filter *filter, const char *text)
 		size_t length = strcspn(text, ",");
 
 		if (length == 0 || length >= PATTERN_BYTES) {
-			cli_error("--event: '%s' is not a list of names", text);
+			cli_error("--event: invalid list of names '%s'", text);
 			return STATUS_USAGE;
 		}
 		if (alloc_grow(&filter->names, &filter->name_capacity, filter->name_count, sizeof *filter->names))
@@ -53,7 +53,7 @@ static int read_list(struct filter_list *list, const struct cli_option *row, con
 		errno = 0;
 		number = strtoull(at, &end, 10);
 		if (!isdigit((unsigned char)*at) || (*end && *end != ',') || errno || number > UINT32_MAX) {
-			cli_error("--%s: '%s' is not a list of numbers", row->name, text);
+			cli_error("--%s: invalid list of numbers '%s'", row->name, text);
 			cli_hint("write one number, or several with commas: 12,34");
 			return STATUS_USAGE;
 		}
@@ -92,7 +92,7 @@ static int read_ordinals(struct filter *filter, const char *text)
 	}
 	if (is_right && !*at && !errno && filter->first <= filter->last)
 		return STATUS_FINE;
-	cli_error("--ordinals: '%s' is not a range of ordinals", text);
+	cli_error("--ordinals: invalid range '%s'", text);
 	cli_hint("write 17, 100..199, 100.. or ..199");
 	return STATUS_USAGE;
 }
@@ -217,8 +217,8 @@ int filter_check_names(const struct filter *filter)
 
 		if (name->is_met)
 			continue;
-		cli_error("there is no event called '%.*s' here", (int)name->length, name->pattern);
-		cli_hint("'asterism stat' lists those that there are");
+		cli_error("the trace has no event type '%.*s'", (int)name->length, name->pattern);
+		cli_hint("'asterism stat' lists the event types of a trace");
 		status = STATUS_USAGE;
 	}
 	return status;
@@ -230,7 +230,7 @@ void filter_warn_of_end(const struct filter *filter)
 
 	if (!filter->has_start || filter->last_ns >= filter->from_ns)
 		return;
-	cli_warning("nothing is as late as --from: the last event is %" PRIu64 ".%09" PRIu64
+	cli_warning("--from is after the last event, which is %" PRIu64 ".%09" PRIu64
 		    " s after the first, at @%" PRIu64,
 		    length_ns / NS_PER_S, length_ns % NS_PER_S, filter->last_ns);
 }

@@ -179,8 +179,8 @@ static void put(void *context, const struct ebpf_obstacle *obstacle)
 	snprintf(hint, sizeof hint, "write instead: %s", obstacle->instead ? obstacle->instead : "");
 	if (!text_take(&what, &reason) && !is_told(search, reason)) {
 		diag_add(search->diag, ASTERISM_NOTE, &place, obstacle->instead ? hint : NULL,
-			 "%s %s stays out of the kernel: %s", program_sort(row), program_text(rule->program, row->name),
-			 reason);
+			 "%s %s cannot run in the kernel: %s", program_sort(row),
+			 program_text(rule->program, row->name), reason);
 		if (search->told_count < FOUND_MAX) {
 			search->told[search->told_count++] = reason;
 			reason = NULL;

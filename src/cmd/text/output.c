@@ -47,13 +47,13 @@ int cmd_output_open(const struct cli_arguments *arguments, const char *file)
 	int fd;
 
 	if (is_input(arguments, file)) {
-		cli_error("%s is what this command reads, or lies there: it would be lost", file);
+		cli_error("refusing to overwrite %s: this command reads it, or a file inside it", file);
 		cli_hint("choose another file to write to");
 		return -1;
 	}
 	fd = create_file(file, &how, &why);
 	if (fd < 0)
-		cli_error("%s cannot be written: %s", file, why);
+		cli_error("cannot write %s: %s", file, why);
 	return fd < 0 ? -1 : fd;
 }
 
@@ -75,7 +75,7 @@ int cmd_output_write(const struct cli_arguments *arguments, const char *file, co
 	}
 	if ((is_stdout || close(fd) == 0) && done == length)
 		return STATUS_FINE;
-	cli_error("%s cannot be written: %m", file);
+	cli_error("cannot write %s: %m", file);
 	if (!is_stdout && lstat(file, &written) == 0 && S_ISREG(written.st_mode))
 		unlink(file);
 	return STATUS_USAGE;

@@ -20,7 +20,7 @@ void sensors_report_unannounced(const struct recording_unannounced *unannounced,
 		text_printf(&names, "%s%s", i ? ", " : "", unannounced->names[i]);
 	if (unannounced->count > RECORDING_UNANNOUNCED_NAMED)
 		text_printf(&names, " and %zu others", unannounced->count - RECORDING_UNANNOUNCED_NAMED);
-	cli_warning("no observed process has announced %s: no event of %s was seen", memory,
+	cli_warning("no observed process has declared %s: no event of %s was seen", memory,
 		    unannounced->count == 1 ? "it" : "them");
 	if (out_of_scope)
 		cli_hint("%" PRIu64 " with sensors are not observed; -a observes all", out_of_scope);
@@ -42,11 +42,10 @@ void sensors_report_unknown(uint64_t processes)
 		"%" PRIu64 " process%s with sensors ended before it was known whether to observe %s: events of %s may "
 		"be missing",
 		processes, processes == 1 ? "" : "es", processes == 1 ? "it" : "them", processes == 1 ? "it" : "them");
-	cli_hint("-a observes all, and needs not know");
+	cli_hint("with -a all processes are observed");
 }
 
 void sensors_advise_rings(void)
 {
-	cli_hint("larger rings bridge longer pauses of who reads them: start the application with "
-		 "ASTERISM_SENSORS_RING=1M");
+	cli_hint("start the application with larger rings: ASTERISM_SENSORS_RING=1M");
 }

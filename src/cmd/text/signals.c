@@ -32,6 +32,6 @@ int signals_status(int status)
 {
 	if (!signals_came())
 		return status;
-	cli_note("interrupted: the input was not read to its end");
+	cli_note("interrupted before the end of the input");
 	return status == STATUS_FINE || status == STATUS_MATCH ? STATUS_SIGNAL + signals_came() : status;
 }

@@ -67,7 +67,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 		return STATUS_USAGE;
 	/* One that was closed when we began stands for reading only. */
 	if ((fcntl(sink->fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
-		cli_error("%s cannot be written: %s", name_of(sink), strerror(EBADF));
+		cli_error("cannot write %s: %s", name_of(sink), strerror(EBADF));
 		return STATUS_USAGE;
 	}
 	sink->at_once = isatty(sink->fd);
@@ -90,7 +90,7 @@ static void know_when(struct sink *sink, const struct program_match *match)
 	sink->when.in_json |= sink->is_live;
 	if (!sink->must_date || sink->machine.wall_ns)
 		return;
-	cli_warning("no date is known: no input says how its clock goes with that of the wall");
+	cli_warning("no wall-clock time: the input has no offset to CLOCK_REALTIME");
 	sink->must_date = false;
 }
 
@@ -102,9 +102,9 @@ static int check(struct sink *sink, int result)
 	if (!result || sink->is_gone)
 		return result;
 	if (!sink->error) {
-		cli_error("%s cannot be written: %s", name_of(sink), strerror(-result));
+		cli_error("cannot write %s: %s", name_of(sink), strerror(-result));
 		if (sink->is_live)
-			cli_hint("the session goes on; at its end it reports how many matches are missing there");
+			cli_hint("the session continues; at its end it reports how many matches are missing");
 	}
 	sink->error = sink->error ? sink->error : -result;
 	return sink->is_live ? 0 : result;
@@ -280,14 +280,14 @@ static void put_sensors(const struct session_sensors *sensors)
 	if (sensors->lost)
 		sensors_advise_rings();
 	if (sensors->gaps)
-		cli_warning("the directory of sensors ended %" PRIu64 " time%s: what applications did until the next "
-			    "one served was not seen",
+		cli_warning("the sensor registry ended %" PRIu64
+			    " time%s: what applications did until the next one served was not seen",
 			    sensors->gaps, sensors->gaps == 1 ? "" : "s");
 	if (sensors->unread)
 		cli_warning("the sensors of %" PRIu64 " process%s were not read: how much is missing is not known",
 			    sensors->unread, sensors->unread == 1 ? "" : "es");
 	if (sensors->late)
-		cli_warning("%" PRIu64 " events came after younger ones had been dealt with: matches may be missing",
+		cli_warning("%" PRIu64 " events came too late, after newer ones were processed: matches may be missing",
 			    sensors->late);
 	sensors_report_unfinished(sensors->unfinished);
 }
@@ -296,18 +296,16 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 {
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (totals->rules[i].unread)
-			cli_warning("%s %s did not see %" PRIu64
-				    " event%s whole: a string could not be read, or only how it begins; matches may be "
-				    "missing",
+			cli_warning("%s %s did not see %" PRIu64 " event%s completely: a string could not be read, or "
+								 "was truncated; matches may be missing",
 				    program_sort(&sink->program->rules[i]),
 				    program_text(sink->program, sink->program->rules[i].name), totals->rules[i].unread,
 				    totals->rules[i].unread == 1 ? "" : "s");
 	if (session_totals_unread(totals))
-		cli_hint("its memory was not there even when the call was over: an invalid address, or memory that "
-			 "another process withholds or unmaps; or more than 4,096 calls waited for theirs at a time; "
-			 "or it fills its field, and the rule asks how it ends; or it is a path of more than 255 bytes "
-			 "or 48 names, or the container of a cgroup more than 48 deep; 'asterism record' and 'asterism "
-			 "dump' show the calls");
+		cli_hint("possible reasons: an invalid address; memory that was still not loaded when the call ended; "
+			 "more than 4,096 calls waiting for theirs; a string that fills its field while the rule looks "
+			 "at its end; a path of more than 255 bytes or 48 components; a cgroup more than 48 deep. "
+			 "'asterism record' and 'asterism dump' show the calls");
 }
 
 /* What a rule did not see as it is no call, or one of another kind. */
@@ -318,11 +316,11 @@ static void say_bypass(const struct sink *sink, uint32_t rule, const struct prog
 
 	if (stats->calls_32bit)
 		cli_warning("%s %s did not see %" PRIu64
-			    " system call%s of 32-bit code: they raise no event; matches may be missing",
+			    " 32-bit system call%s: the kernel raises no event for them; matches may be missing",
 			    sort, name, stats->calls_32bit, stats->calls_32bit == 1 ? "" : "s");
 	if (stats->io_uring)
 		cli_warning("%s %s did not see %" PRIu64
-			    " operation%s of io_uring: they are no system calls; matches may be missing",
+			    " operation%s of io_uring: they are not system calls; matches may be missing",
 			    sort, name, stats->io_uring, stats->io_uring == 1 ? "" : "s");
 }
 
@@ -459,14 +457,14 @@ static void put_missing(struct sink *sink, uint64_t matches, bool has_end)
 		cli_warning("%" PRIu64 " match%s could not be written to %s", matches, matches == 1 ? "" : "es",
 			    name_of(sink));
 	if (!has_end)
-		cli_warning("the end of %s, with the statistics, could not be written", name_of(sink));
+		cli_warning("cannot write the end of %s, with the statistics", name_of(sink));
 }
 
 /* Closes the file, which may be when it is found that it could not be written. */
 static void close_file(struct sink *sink)
 {
 	if (sink->file && close(sink->fd)) {
-		cli_error("%s cannot be written: %m", sink->file);
+		cli_error("cannot write %s: %m", sink->file);
 		sink->error = sink->error ? sink->error : EIO;
 		sink->has_lost = true;
 	}

@@ -79,10 +79,10 @@ static void put_missed(const struct program *program, const struct session_total
 	if (stats->excepted)
 		cli_note("rule %s: every match is excepted", name);
 	else if (stats->runs_opened)
-		cli_note("rule %s did not match: %" PRIu64 " run%s opened, and none came to its end", name,
-			 stats->runs_opened, stats->runs_opened == 1 ? " was" : "s were");
+		cli_note("rule %s: 0 matches; %" PRIu64 " run%s opened, none completed", name, stats->runs_opened,
+			 stats->runs_opened == 1 ? " was" : "s were");
 	else
-		cli_note("rule %s did not match: no event opened a run", name);
+		cli_note("rule %s: 0 matches; no event opened a run", name);
 }
 
 static void put_all_missed(const struct program *program, const struct session_totals *totals)
@@ -97,7 +97,7 @@ static void put_all_missed(const struct program *program, const struct session_t
 		if (is_missed(program, totals, i))
 			put_missed(program, totals, i);
 	if (missed)
-		cli_hint("--why shows what became of runs");
+		cli_hint("--why shows which conditions failed");
 }
 
 void why_write_text(const struct program *program, const struct session_totals *totals, const struct why_manner *manner)

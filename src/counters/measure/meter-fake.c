@@ -28,7 +28,7 @@ int meter_fake_open(const char *file, struct asterism_diag *diag, struct meter_f
 	length = proc_read(file, fake->text, sizeof fake->text);
 	if (length < 0) {
 		alloc_free(fake);
-		return diag_error(diag, NULL, (int)length, "%s cannot be read: %s", file, strerror((int)-length));
+		return diag_error(diag, NULL, (int)length, "cannot read %s: %s", file, strerror((int)-length));
 	}
 	*opened = fake;
 	return 0;

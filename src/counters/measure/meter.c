@@ -87,9 +87,10 @@ static int explain(int error, char reason[METER_REASON_BYTES])
 		return -EACCES;
 	}
 	snprintf(reason, METER_REASON_BYTES, "%s",
-		 error == ENOENT || error == EOPNOTSUPP || error == ENODEV ? "the processor does not count it for us"
-		 : error == EINVAL                                         ? "the kernel does not count it so"
-									   : strerror(error));
+		 error == ENOENT || error == EOPNOTSUPP || error == ENODEV
+			 ? "the CPU does not count it for this process"
+		 : error == EINVAL ? "the kernel does not count it so"
+				   : strerror(error));
 	return -error;
 }
 

@@ -149,8 +149,8 @@ static int read_row(struct csv *csv)
 					   &table->cells[csv->columns[column]][table->rows]);
 		if (result == -EINVAL)
 			return desl_provide_wrong(csv->providing, value.start,
-						  "declare it as Line or String, if it is none",
-						  "the field '%s' is a Number, and this is none",
+						  "declare it as Line or String if it is not a number",
+						  "the field '%s' is a Number, but this is not a number",
 						  csv->providing->type->fields[csv->columns[column]].name.text);
 	}
 	if (!result && column != csv->column_count)

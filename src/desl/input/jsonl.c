@@ -71,8 +71,9 @@ static int set_cell(const struct lines *lines, unsigned column, const json_t *va
 			cell->number = NAN;
 		if (json_is_number(value) || json_is_boolean(value) || json_is_null(value))
 			return 0;
-		return desl_provide_wrong(lines->providing, lines->line, "declare it as Line or String, if it is none",
-					  "the field '%s' is a Number, and this is none", field->name.text);
+		return desl_provide_wrong(lines->providing, lines->line,
+					  "declare it as Line or String if it is not a number",
+					  "the field '%s' is a Number, but this is not a number", field->name.text);
 	}
 	cell->text = 0;
 	if (json_is_null(value))
@@ -137,7 +138,7 @@ static int read_line(struct lines *lines, size_t length)
 	if (!json_is_object(object)) {
 		json_decref(object);
 		return desl_provide_wrong(lines->providing, lines->line, "there is one object in each line",
-					  "this is no JSON object: %s", object ? "another value" : error.text);
+					  "this is not a JSON object: %s", object ? "another value" : error.text);
 	}
 	result = take_object(lines, object);
 	json_decref(object);

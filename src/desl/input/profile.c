@@ -238,7 +238,7 @@ static int read_gmon(const struct desl_providing *providing, struct profile **pr
 	}
 	fd = open(program, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return diag_error(providing->diag, NULL, -errno, "%s cannot be read: %s", program, strerror(errno));
+		return diag_error(providing->diag, NULL, -errno, "cannot read %s: %s", program, strerror(errno));
 	result = profile_read_gmon(providing->source, fd, program, providing->diag, profile);
 	close(fd);
 	return result;

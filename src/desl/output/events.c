@@ -110,7 +110,7 @@ static int read_header(const struct raising *raising, const struct desl_field *f
 	snprintf(shown, sizeof shown, "%.17g", cell.number);
 	diag_add(raising->diag, ASTERISM_ERROR, &field->name.location,
 		 "call the field otherwise if it is something else",
-		 "the %s of an event is a whole number up to %" PRIu64 ", and '%s' is none", field->name.text, most,
+		 "the %s of an event must be a whole number up to %" PRIu64 ", not '%s'", field->name.text, most,
 		 text ? text->bytes : shown);
 	return -EINVAL;
 }

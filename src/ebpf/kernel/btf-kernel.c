@@ -254,7 +254,7 @@ int btf_kernel_open(struct asterism_diag *diag, struct btf_kernel **opened)
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	else if (result)
-		diag_error(diag, NULL, result, "%s cannot be read: %s", BTF_PATH, strerror(-result));
+		diag_error(diag, NULL, result, "cannot read %s: %s", BTF_PATH, strerror(-result));
 out:
 	close(fd);
 	if (result)

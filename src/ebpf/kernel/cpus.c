@@ -41,7 +41,6 @@ int ebpf_possible_cpus(struct asterism_diag *diag)
 		result = count(list);
 	}
 	if (result < 0)
-		diag_error(diag, NULL, result, "the number of processors is not to be had from " LIST ": %s",
-			   strerror(-result));
+		diag_error(diag, NULL, result, "cannot read the number of CPUs from " LIST ": %s", strerror(-result));
 	return result;
 }

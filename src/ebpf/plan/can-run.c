@@ -37,7 +37,7 @@ static const struct ebpf_obstacle obstacles[] = {
 		   "AFTER MATCH KEEP, or a join that every event of the pattern has", "AFTER", PROGRAM_NONE },
 	[COMPANY] = { NULL, "another EMIT type, so that the rules do not take each other's events", "EMIT",
 		      PROGRAM_NONE },
-	[MEMORY] = { "memory is short", NULL, NULL, PROGRAM_NONE },
+	[MEMORY] = { "out of memory", NULL, NULL, PROGRAM_NONE },
 };
 
 struct judge {

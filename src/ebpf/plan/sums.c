@@ -80,7 +80,7 @@ int ebpf_can_add_up(const struct program *program, uint32_t rule, const char **w
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
 	const struct plan_draft draft = { .program = program, .options = &none, .nodes = nodes };
 
-	*why_not = nodes ? judge(&draft, rule, key_bytes_of(program, rule)) : "memory is short";
+	*why_not = nodes ? judge(&draft, rule, key_bytes_of(program, rule)) : "out of memory";
 	alloc_free(nodes);
 	return !*why_not;
 }

@@ -292,7 +292,7 @@ static void emit_unread(struct emission *emission, const struct source_entry *en
 	struct source_style style = emission->style;
 	struct ebpf_asm *as = emission->as;
 
-	ebpf_note(as, "%s cannot be read", entry->want->type->name);
+	ebpf_note(as, "cannot read %s", entry->want->type->name);
 	emit_record_place(emission);
 	style.task = style.leaves = false;
 	if (!options->late && entry->await) {

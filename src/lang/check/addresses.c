@@ -186,8 +186,7 @@ static struct lang_expr *is_any(struct lang_check *c, const struct lang_expr *va
 	struct lang_expr *high = half(c, value, "_v6_hi"), *low = half(c, value, "_v6_lo");
 
 	if (!high || !low) {
-		lang_error(c->report, &text->location,
-			   "addr has addr_v6_hi and addr_v6_lo beside it, both u64, which are compared in its place",
+		lang_error(c->report, &text->location, "compare addr_v6_hi and addr_v6_lo instead, both u64",
 			   "the event has no numbers for the halves of this address");
 		return NULL;
 	}
@@ -222,6 +221,6 @@ struct lang_expr *lang_check_address(struct lang_check *c, struct lang_expr *val
 		return is_any(c, value, text, &address);
 	if (!address.is_v6)
 		return begins_with(c, value, address.parts[1], address.bits, V4_BITS);
-	lang_warn(c->report, &text->location, NULL, "this is never equal: the value beside it is an IPv4 address");
+	lang_warn(c->report, &text->location, NULL, "this is never equal: the other value is an IPv4 address");
 	return lang_new_expr(c, LANG_CONST, LANG_BOOL, &text->location);
 }

@@ -158,7 +158,7 @@ static void check_copy(struct lang_check *c, struct source *sources, const struc
 	if (any)
 		lang_error(c->report, &any->location, NULL, "'*' cannot be the key of a copy");
 	if (syntax->target == LANG_TO_END)
-		lang_error(c->report, &syntax->target_state.location, NULL, "a copy that ends at once is none");
+		lang_error(c->report, &syntax->target_state.location, NULL, "a copy must not end at the same event");
 	transition->copy_by = lang_keep(c, c->scope->machine->key_count, sizeof *transition->copy_by);
 	if (transition->copy_by)
 		c->scope->lost |= !take_list(c, sources, &syntax->copy_by, transition->type, transition->copy_by);

@@ -97,7 +97,7 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 
 	if (number != LANG_NO_NAME && c->scope->event_only) {
 		lang_error(c->report, &word->location, "a field of the event is meant with the event's name before it",
-			   "beside '*', WHERE may look at the event alone, and '%s' is a %s", word->text,
+			   "with '*', WHERE may use only the event, and '%s' is a %s", word->text,
 			   number < LANG_FIRST_VARIABLE ? "key" : "variable");
 		return NULL;
 	}

@@ -100,7 +100,7 @@ static void warn_of_bare(struct lang_check *c, const struct lang_expr *duration,
 	else
 		meaning_show(&text, &meaning_duration, (struct meaning_number){ number->integer, true });
 	lang_warn(c->report, &number->location, "say the unit: ns, us, ms, s, min or h",
-		  "a bare number beside a duration counts nanoseconds: this is %s", shown);
+		  "a number without a unit, compared with a duration, is in nanoseconds: this is %s", shown);
 }
 
 bool lang_meaning_compares(struct lang_check *c, const struct lang_expr *left, const struct lang_expr *right,

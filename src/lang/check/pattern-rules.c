@@ -44,7 +44,7 @@ static const struct lang_structure *empty_end(const struct lang_structure *struc
 static void check_neighbours(struct lang_check *c, const struct lang_structure *before,
 			     const struct lang_structure *after)
 {
-	static const char text[] = "what stands beside a negation must not be possibly empty";
+	static const char text[] = "the elements next to a negation must not be optional";
 	const struct lang_structure *empty = NULL;
 
 	if (lang_last_negation(before) && !lang_first_negation(after))

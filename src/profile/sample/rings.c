@@ -178,7 +178,7 @@ static int explain(struct asterism_diag *diag, const char *event, int error)
 		return error;
 	} else if (error == -EMFILE) {
 		diag_error(diag, NULL, error,
-			   "sampling takes a file per processor, and there may be no more (ulimit -n)");
+			   "sampling needs one file descriptor per CPU, and the limit is reached (ulimit -n)");
 	} else {
 		diag_error(diag, NULL, error, "%s cannot be sampled: %s", event, strerror(-error));
 	}

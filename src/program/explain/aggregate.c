@@ -42,7 +42,8 @@ void explain_aggregation_text(const struct explain *explain)
 	if (explain->facts->who_adds)
 		text_printf(out, " by %s", explain->facts->who_adds);
 	if (explain->facts->why_added)
-		text_printf(out, ": the kernel delivers each of them, as %s", explain->facts->why_added);
+		text_printf(out, ": the kernel sends each of them to user space, because %s",
+			    explain->facts->why_added);
 	text_append(out, "\n");
 	for (uint32_t i = 0; i < row->aggregate_count; i++)
 		print_row(explain, &program_aggregates(program, row)[i]);
@@ -56,7 +57,7 @@ void explain_aggregation_text(const struct explain *explain)
 		text_time(out, row->every_ns);
 	}
 	if (row->flags & PROGRAM_AGGREGATION_DELTA)
-		text_append(out, ", each time what has come since the last");
+		text_append(out, ", each time the changes since the last report");
 	if (row->top)
 		text_printf(out, ", the first %" PRIu32 " keys", row->top);
 	text_append(out, "\n");

@@ -170,11 +170,11 @@ void explain_class(const struct explain *explain, uint32_t class)
 	const struct program_class *row = &program_classes(explain->program, explain->rule)[class];
 
 	if (!row->key_count) {
-		text_append(explain->out, "runs wait for no event");
+		text_append(explain->out, "no event can continue a run");
 		return;
 	}
 	if (!row->slot_count) {
-		text_append(explain->out, "runs wait all together");
+		text_append(explain->out, "no key: every event is compared with every open run");
 		return;
 	}
 	text_append(explain->out, "runs wait under ");

@@ -268,7 +268,7 @@ static void print_state(const struct explain *explain, uint32_t index)
 		text_printf(out, " \"%s\"", label);
 	text_append(out, ": ");
 	if (index == 0)
-		text_append(out, "an event that fits opens a run");
+		text_append(out, "a matching event opens a run");
 	else
 		explain_class(explain, state->class);
 	if (index != 0 && explain->rule->semantics <= PROGRAM_STRICT_PARTITION)

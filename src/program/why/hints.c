@@ -42,7 +42,7 @@ static void others(const struct found *found, struct text_buffer *out)
 
 	if (!processes && !threads)
 		return;
-	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s that ended did so by an event of another %s",
+	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s ended at an event of another %s",
 		    processes ? found->by_process : found->by_thread, found->ended, plural(found->ended),
 		    processes ? "process" : "thread");
 	text_append(out, processes ? ": does WHERE lack [pid], or [tid] for one thread?" : ": does WHERE lack [tid]?");
@@ -55,10 +55,10 @@ static void forbidden(const struct found *found, struct text_buffer *out)
 	if (!step->transition || (step->transition->flags & (PROGRAM_FORBID | PROGRAM_GONE)) != PROGRAM_FORBID ||
 	    !is_most(why_ended(step), found->ended) || is_most(found->by_thread, found->ended))
 		return;
-	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s that ended did so by ", why_ended(step), found->ended,
+	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s ended at ", why_ended(step), found->ended,
 		    plural(found->ended));
 	why_put_event(found->report, step, out);
-	text_append(out, ": is every one of these to end a run? A condition on it in WHERE leaves some out");
+	text_append(out, ": should each of these end a run? A condition on it in WHERE excludes some");
 }
 
 static void threshold(const struct found *found, struct text_buffer *out)
@@ -68,12 +68,12 @@ static void threshold(const struct found *found, struct text_buffer *out)
 	if (!step->transition || step->transition->target == PROGRAM_TARGET_END ||
 	    !is_most(why_ended(step), found->ended) || is_most(found->by_thread, found->ended))
 		return;
-	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s that ended came as far as ", why_ended(step), found->ended,
+	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s ended at ", why_ended(step), found->ended,
 		    plural(found->ended));
 	why_put_event(found->report, step, out);
-	text_append(out, ", where it was not so that ");
+	text_append(out, ", where this was false: ");
 	why_put_condition(found->report, step, step->transition->hold, out);
-	text_append(out, ": is that what is meant?");
+	text_append(out, ": is that what you meant?");
 }
 
 static void expired(const struct found *found, struct text_buffer *out)
@@ -85,10 +85,10 @@ static void expired(const struct found *found, struct text_buffer *out)
 		expired += why_state(report, i)[PROGRAM_WHY_EXPIRED];
 	if (!is_most(expired, found->ended))
 		return;
-	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s that ended did so because WITHIN ", expired, found->ended,
+	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s ended because WITHIN ", expired, found->ended,
 		    plural(found->ended));
 	text_time(out, report->rule->within_ns);
-	text_append(out, " was over: is it long enough?");
+	text_append(out, " expired: is it long enough?");
 }
 
 static void interrupted(const struct found *found, struct text_buffer *out)
@@ -107,21 +107,21 @@ static void interrupted(const struct found *found, struct text_buffer *out)
 	}
 	if (!is_most(most, found->ended))
 		return;
-	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s that ended did so by %s in between: ", most, found->ended,
+	text_printf(out, "%" PRIu64 " of %" PRIu64 " run%s ended at %s in between: ", most, found->ended,
 		    plural(found->ended), why_type_name(report, type));
-	text_append(out, "SKIPTILLNEXT passes over what does not fit");
+	text_append(out, "SKIPTILLNEXT ignores events that do not match");
 }
 
 /* What to look at where no event of the type has come. */
 static const char *why_unseen(const struct program_why_report *report, uint32_t type)
 {
 	if (program_is_emitted(report->program, type))
-		return "EMIT raises it: --why says of the rule or machine that does so how far it came";
+		return "a rule raises it by EMIT: see how far that rule came in --why";
 	if (!report->is_live)
-		return "is it in the input, and was the process that raises it observed when that was recorded?";
+		return "does the input contain it, and was its process observed when that was recorded?";
 	return strncmp(why_type_name(report, type), "sys_", 4) == 0
-		       ? "is the process that makes the call observed (-a observes the whole machine), and is it this "
-			 "call that it makes? @top-syscalls shows those of a command"
+		       ? "is the process that makes the call observed (-a observes the whole machine), and does it "
+			 "make this call? @top-syscalls shows the calls of a command"
 		       : "is the process that raises it observed? -a observes the whole machine";
 }
 
@@ -168,7 +168,7 @@ static void unopened(const struct found *found, struct text_buffer *out)
 		if (report->stats->runs_opened || report->stats->pool_exhausted || !seen ||
 		    step.transition->fit == PROGRAM_NONE || step.counts[PROGRAM_WHY_TAKEN])
 			continue;
-		text_printf(out, "none of %" PRIu64 " %s began a run: of none it is true that ", seen,
+		text_printf(out, "none of %" PRIu64 " %s opened a run: for all of them this is false: ", seen,
 			    why_type_name(report, step.transition->type));
 		why_put_condition(report, &step, step.transition->fit, out);
 		return;
@@ -204,7 +204,7 @@ static void unmet(const struct found *found, struct text_buffer *out)
 			text_printf(out, "none came with their key (%s)",
 				    program_text(report->program, class_of(report, step.state)->label));
 		} else {
-			text_printf(out, "%" PRIu64 " times one came with their key, and never was it so that ",
+			text_printf(out, "%" PRIu64 " came with their key, but for all of them this is false: ",
 				    step.counts[PROGRAM_WHY_MET]);
 			why_put_condition(report, &step, step.transition->fit, out);
 		}
@@ -217,7 +217,7 @@ static void refused(const struct found *found, struct text_buffer *out)
 	uint64_t refused = found->report->stats->pool_exhausted - found->report->stats->events_refused;
 
 	if (refused)
-		text_printf(out, "%" PRIu64 " run%s found no place in the pool of %" PRIu64 ": POOL n makes it larger",
+		text_printf(out, "%" PRIu64 " run%s did not fit into the pool of %" PRIu64 ": enlarge it with POOL n",
 			    refused, plural(refused), found->report->rule->pool);
 }
 

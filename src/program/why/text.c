@@ -181,11 +181,11 @@ static void add_others(struct lines *lines)
 		why_all_ended(report) + why_all_open(report) + stats->matches + stats->excepted + stats->events_refused;
 
 	add_text(lines, ENDED, report->counts[PROGRAM_WHY_DROPPED], "another run of their key matched");
-	add_text(lines, ENDED, report->stats->replaced, "a newer run took their place");
-	add_text(lines, ENDED, report->counts[PROGRAM_WHY_DISCARDED], "something was lost (ON LOSS DISCARD)");
+	add_text(lines, ENDED, report->stats->replaced, "a newer run replaced them");
+	add_text(lines, ENDED, report->counts[PROGRAM_WHY_DISCARDED], "events were lost (ON LOSS DISCARD)");
 	if (!why_is_machine(report) && stats->runs_opened > known)
 		add_text(lines, ENDED, stats->runs_opened - known, "in other ways");
-	add_text(lines, ENDED, stats->events_refused, "no room to keep more events (RETURN SEQUENCE)");
+	add_text(lines, ENDED, stats->events_refused, "no room to store more events (RETURN SEQUENCE)");
 	add_text(lines, RESULT, stats->pool_exhausted - stats->events_refused, "refused: the pool was full");
 	add_text(lines, RESULT, stats->excepted, "excepted");
 	add_text(lines, RESULT, stats->matches, "matched");

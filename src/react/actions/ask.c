@@ -17,7 +17,7 @@ static const struct react_param params[] = {
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
-	return agent_refuse(call, -ENOTSUP, "no one answers here");
+	return agent_refuse(call, -ENOTSUP, "there is no one to answer");
 }
 
 const struct react_action react_ask = {
@@ -25,9 +25,9 @@ const struct react_action react_ask = {
 	REACT_PARAMS(params),
 	.summary = "stops the process and asks user space: CONTINUE or ABORT",
 	.guarantee =
-		"The thread that completed the match runs no instruction of its own until the answer is there; a "
-		"system call that it is in still ends. Without an answer within the limit (1s), the default "
-		"(CONTINUE) is it. ABORT sends the signal (KILL). No process stays stopped, however the session ends.",
+		"The thread that completed the match runs no further instruction until the answer arrives; a system "
+		"call under way still completes. Without an answer within the limit (1s), the default (CONTINUE) "
+		"applies. ABORT sends the signal (KILL). No process stays stopped, however the session ends.",
 	.changes_system = true,
 	.is_undone = true,
 	.synchronous = true,

@@ -40,9 +40,9 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	if (result)
 		return result;
 	if (time_ns <= 0)
-		return agent_refuse(call, -EINVAL, "the time of a boost is more than 0");
+		return agent_refuse(call, -EINVAL, "the duration of a boost must be more than 0");
 	if (alloc_grow(&agent->boosts, &agent->boost_capacity, agent->boost_count, sizeof *agent->boosts))
-		return agent_refuse(call, -ENOMEM, "memory is short");
+		return agent_refuse(call, -ENOMEM, "out of memory");
 	if (priority_attr(agent_integer(call, 1, 0), &attr))
 		return agent_refuse(call, -EINVAL, PRIORITY_SCALE);
 	attr.sched_flags = SCHED_FLAG_RESET_ON_FORK; /* it is not passed on */
@@ -92,11 +92,10 @@ void agent_poll_boosts(struct react_agent *agent, uint64_t now_ns, uint64_t *wai
 const struct react_action react_boost_priority = {
 	.name = "BoostThreadPriority",
 	REACT_PARAMS(params),
-	.summary = "sets the priority of a thread for a time (100ms), then back to what it was before",
-	.guarantee = "Set by asterism as soon as it hears of the match; the thread that completed it may have gone on. "
-		     "A second "
-		     "boost prolongs the first. Threads and processes that the thread makes meanwhile do not inherit "
-		     "it. Undone when the time is over, or when the session ends, however it ends.",
+	.summary = "sets the priority of a thread for some time (100ms), then restores it",
+	.guarantee = "Set by asterism when it learns of the match; the thread that completed it may have run on. A "
+		     "second boost extends the first. Threads and processes created meanwhile do not inherit it. "
+		     "Undone when the time is over, or when the session ends, however it ends.",
 	.changes_system = true,
 	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,

@@ -44,16 +44,16 @@ int agent_target(struct react_agent *agent, struct react_call *call, uint32_t in
 
 	if (agent->options.foreign_ids)
 		return agent_refuse(call, -EOPNOTSUPP,
-				    "asterism is in a pid namespace, and ids of events are not its own");
+				    "asterism runs in a pid namespace, so the ids in events are not valid for it");
 	pid_t id = value->i64 > 0 && value->i64 <= INT32_MAX ? (pid_t)value->i64 : 0;
 	pid_t pid = id ? proc_process_of(id) : 0;
 
 	if (!pid)
 		return agent_refuse(call, -ESRCH, "there is no process or thread %lld", (long long)value->i64);
 	if (pid == 1)
-		return agent_refuse(call, -EPERM, "process 1 is never acted upon");
+		return agent_refuse(call, -EPERM, "actions never affect process 1");
 	if (pid == getpid())
-		return agent_refuse(call, -EPERM, "asterism does not act upon itself");
+		return agent_refuse(call, -EPERM, "actions never affect asterism itself");
 	if (!agent->options.anywhere && !agent->options.in_scope(agent->options.context, pid))
 		return agent_refuse(call, -EPERM, "process %d is out of scope", pid);
 	*target = (struct react_target){ .pid = pid, .tid = value->naming == REACT_BY_TID ? id : 0, .id = id };
@@ -65,8 +65,8 @@ int agent_remember(struct react_agent *agent, struct react_call *call, const str
 	int result = undo_add(agent->undo, change);
 
 	if (result == -ENOSPC)
-		return agent_refuse(call, result, "%d changes are to be undone already", UNDO_ENTRIES);
+		return agent_refuse(call, result, "the limit of %d changes to undo is reached", UNDO_ENTRIES);
 	if (result == -ESRCH)
-		return agent_refuse(call, result, "process or thread %d is gone", change->id);
+		return agent_refuse(call, result, "process or thread %d has ended", change->id);
 	return result < 0 ? agent_refuse(call, result, "%s", strerror(-result)) : result;
 }

@@ -13,7 +13,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	struct react_tally *tally = react_tallies_get(&agent->tallies, call->args[0].text, false);
 
 	if (!tally)
-		return agent_refuse(call, -ENOMEM, "memory is short");
+		return agent_refuse(call, -ENOMEM, "out of memory");
 	tally->count++;
 	return 0;
 }
@@ -22,8 +22,8 @@ const struct react_action react_count = {
 	.name = "Count",
 	REACT_PARAMS(params),
 	.summary = "adds one to a counter, which is reported at the end",
-	.guarantee = "Counted in the kernel, per processor; the matches of a rule that does nothing else and returns "
-		     "nothing are not reported one by one.",
+	.guarantee = "Counted in the kernel, per CPU. Matches of a rule that does nothing else and returns nothing are "
+		     "not reported one by one.",
 	.primitive = REACT_COUNT,
 	.perform = perform,
 };

@@ -184,15 +184,15 @@ static int perform(struct react_agent *agent, struct react_call *call)
 
 	agent_poll_children(agent);
 	if (limit->running == RUNNING_MAX)
-		return agent_refuse_too_often(agent, call, "%d of it still run", RUNNING_MAX);
+		return agent_refuse_too_often(agent, call, "%d instances of it are still running", RUNNING_MAX);
 	if (alloc_grow(&agent->children, &agent->child_capacity, agent->child_count, sizeof *agent->children))
-		return agent_refuse(call, -ENOMEM, "memory is short");
+		return agent_refuse(call, -ENOMEM, "out of memory");
 	int result = command_init(&command, call);
 
 	if (!result)
 		result = spawn(&command, &pid);
 	if (result)
-		agent_refuse(call, result, "%s cannot be run: %s", call->args[0].text, strerror(-result));
+		agent_refuse(call, result, "cannot run %s: %s", call->args[0].text, strerror(-result));
 	command_fini(&command);
 	if (result)
 		return result;
@@ -210,10 +210,9 @@ const struct react_action react_exec = {
 	.name = "Exec",
 	REACT_PARAMS(params),
 	.summary = "runs a command with the values as arguments, without a shell",
-	.guarantee = "Started by asterism as soon as it hears of the match; the thread that completed it may have gone "
-		     "on. Of a "
-		     "statement at most 8 run at a time, and at most 10 begin within a second: the rest is refused and "
-		     "counted.",
+	.guarantee = "Started by asterism when it learns of the match; the thread that completed it may have run on. "
+		     "At most 8 commands of one statement run at a time, and at most 10 start per second; the rest is "
+		     "refused and counted.",
 	.changes_system = true,
 	.per_second = REACT_RUNS_PER_SECOND,
 	.perform = perform,

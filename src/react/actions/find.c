@@ -109,8 +109,8 @@ const char *react_late_guarantee(const struct react_action *action)
 {
 	if (action->primitive != REACT_SEND_SIGNAL)
 		return action->guarantee;
-	return action->is_undone ? "sent as soon as it hears of the match; the thread that completed it may have gone "
+	return action->is_undone ? "sent when asterism learns of the match; the thread that completed it may have run "
 				   "on, or have ended. Undone when the session ends, however it ends."
-				 : "sent as soon as it hears of the match; the thread that completed it may have gone "
+				 : "sent when asterism learns of the match; the thread that completed it may have run "
 				   "on, or have ended.";
 }

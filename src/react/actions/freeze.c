@@ -50,9 +50,9 @@ int agent_cgroup(struct react_agent *agent, struct react_call *call, struct cgro
 		return result;
 	result = cgroup_find(target.pid, cgroup);
 	if (result == -ENOENT)
-		return agent_refuse(call, result, "process %d is in no cgroup that can be frozen", target.pid);
+		return agent_refuse(call, result, "process %d is not in a cgroup that can be frozen", target.pid);
 	if (result == -ESRCH)
-		return agent_refuse(call, result, "process %d is gone", target.pid);
+		return agent_refuse(call, result, "process %d has ended", target.pid);
 	return result ? agent_refuse(call, result, "%s", strerror(-result)) : 0;
 }
 
@@ -74,17 +74,16 @@ static int perform(struct react_agent *agent, struct react_call *call)
 		return 0;
 	if (added)
 		undo_drop(agent->undo, &change);
-	return agent_refuse(call, result, "%s cannot be written: %s", cgroup.file, strerror(-result));
+	return agent_refuse(call, result, "cannot write %s: %s", cgroup.file, strerror(-result));
 }
 
 const struct react_action react_freeze = {
 	.name = "Freeze",
 	REACT_PARAMS(params),
-	.summary = "freezes the cgroup of a process, with everything in it",
-	.guarantee = "Asked for by asterism as soon as it hears of the match; the thread that completed it may have "
-		     "gone on. "
-		     "Undone when the session ends, however it ends. Refused for a root cgroup and for one that holds "
-		     "process 1, asterism or a process out of scope.",
+	.summary = "freezes the cgroup of a process, with all its processes",
+	.guarantee = "Requested by asterism when it learns of the match; the thread that completed it may have run on. "
+		     "Undone when the session ends, however it ends. Refused for a root cgroup, and for one that "
+		     "contains process 1, asterism or a process out of scope.",
 	.changes_system = true,
 	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,

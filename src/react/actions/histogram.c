@@ -18,7 +18,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	bool is_huge = value->kind == REACT_U64 && value->i64 < 0;
 
 	if (!tally)
-		return agent_refuse(call, -ENOMEM, "memory is short");
+		return agent_refuse(call, -ENOMEM, "out of memory");
 	tally->count++;
 	tally->buckets[is_huge ? REACT_BUCKETS - 1 : react_bucket(value->i64)]++;
 	return 0;
@@ -28,8 +28,8 @@ const struct react_action react_histogram = {
 	.name = "Histogram",
 	REACT_PARAMS(params),
 	.summary = "counts a value in a histogram of powers of two, which is reported at the end",
-	.guarantee = "Counted in the kernel, per processor; the matches of a rule that does nothing else and returns "
-		     "nothing are not reported one by one.",
+	.guarantee = "Counted in the kernel, per CPU. Matches of a rule that does nothing else and returns nothing are "
+		     "not reported one by one.",
 	.primitive = REACT_HISTOGRAM,
 	.perform = perform,
 };

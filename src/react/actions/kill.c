@@ -13,8 +13,8 @@ const struct react_action react_kill = {
 	.aliases = { "TerminateProcess", "TerminateThread" },
 	REACT_PARAMS(params),
 	.summary = "ends the process of the target, with all its threads",
-	.guarantee = "If the target completed the match, it runs no instruction of its own after the one that did. A "
-		     "system call under way may still have effects. Linux cannot end a single thread from outside.",
+	.guarantee = "If the target completed the match, it runs no further instruction. A system call under way may "
+		     "still have effects. Linux cannot end a single thread from outside.",
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.signal = SIGKILL,

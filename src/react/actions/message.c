@@ -19,7 +19,7 @@ const struct react_action react_message = {
 	.name = "Message",
 	.aliases = { "DbgMessage" },
 	REACT_PARAMS(params),
-	.summary = "reports a text with the match; {} in it are replaced by the values in order",
+	.summary = "reports a text with the match; each {} in it is replaced by the next value",
 	.guarantee = "Reported by asterism, in the order of matches.",
 	.perform = perform,
 };

@@ -34,9 +34,8 @@ const struct react_action react_set_priority = {
 	.name = "SetThreadPriority",
 	REACT_PARAMS(params),
 	.summary = "sets the priority of a thread: 0..39 are nice 19..-20, 41..139 real-time 1..99",
-	.guarantee =
-		"Set by asterism as soon as it hears of the match; the thread that completed it may have gone on. Not "
-		"undone at the end.",
+	.guarantee = "Set by asterism when it learns of the match; the thread that completed it may have run on. Not "
+		     "undone at the end.",
 	.changes_system = true,
 	.per_second = REACT_CALLS_PER_SECOND,
 	.perform = perform,

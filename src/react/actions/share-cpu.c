@@ -32,9 +32,9 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	if (result)
 		return result;
 	if (percent < 1 || percent > 95)
-		return agent_refuse(call, -EINVAL, "a share is 1 to 95 per cent of a processor");
+		return agent_refuse(call, -EINVAL, "a share must be 1 to 95 percent of a CPU");
 	if (period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS)
-		return agent_refuse(call, -EINVAL, "the period is 1ms to 4s");
+		return agent_refuse(call, -EINVAL, "the period must be 1ms to 4s");
 	const struct sched_attr attr = {
 		.size = sizeof attr,
 		.sched_policy = SCHED_DEADLINE,
@@ -47,9 +47,9 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	result = agent_reschedule(agent, call, target.id, &attr);
 	if (result == -EBUSY)
 		return agent_refuse(call, result,
-				    "so much is not left: shares are guaranteed, to 95 %% of all processors");
+				    "not enough CPU time is left: guaranteed shares may take 95 %% of all CPUs");
 	if (result == -EPERM)
-		return agent_refuse(call, result, "a thread that is bound to some processors can have no share");
+		return agent_refuse(call, result, "a thread that is bound to some of the CPUs cannot have a share");
 	if (!result)
 		agent_end_boost(agent, target.id);
 	return result;
@@ -58,11 +58,10 @@ static int perform(struct react_agent *agent, struct react_call *call)
 const struct react_action react_share_cpu = {
 	.name = "ShareCpu",
 	REACT_PARAMS(params),
-	.summary = "gives a thread a share of a processor, in per cent, in every period (100ms): no less, no more",
-	.guarantee =
-		"Set by asterism as soon as it hears of the match; from then on the scheduler keeps it "
-		"(SCHED_DEADLINE), and refuses what it cannot. What the thread makes by fork or clone has no share. "
-		"Undone when the session ends, however it ends.",
+	.summary = "gives a thread a share of a CPU, in percent, in every period (100ms): no less, no more",
+	.guarantee = "Set by asterism when it learns of the match; from then on the scheduler guarantees it "
+		     "(SCHED_DEADLINE), and refuses shares it cannot guarantee. Threads and processes that the thread "
+		     "creates have no share. Undone when the session ends, however it ends.",
 	.changes_system = true,
 	.per_second = REACT_CALLS_PER_SECOND,
 	.is_undone = true,

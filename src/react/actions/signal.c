@@ -21,9 +21,9 @@ const struct react_action react_signal = {
 	.name = "Signal",
 	REACT_PARAMS(params),
 	.summary = "sends a signal to a thread (a#TID) or a process",
-	.guarantee = "If the target completed the match: the signal is there before it runs its next instruction; the "
-		     "system call that it is in still ends. Any other target gets it at the match, where the kernel "
-		     "can (6.13), else as soon as asterism hears of it. Not undone at the end.",
+	.guarantee = "If the target completed the match, the signal arrives before its next instruction; a system call "
+		     "under way still completes. Any other target gets it at the match where the kernel can do that "
+		     "(6.13), else when asterism learns of the match. Not undone at the end.",
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.per_second = REACT_CALLS_PER_SECOND,

@@ -9,7 +9,7 @@
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	if (!agent->options.snapshot)
-		return agent_refuse(call, -ENODATA, "nothing is recorded: run with --snapshot DIR");
+		return agent_refuse(call, -ENODATA, "there is no recording: run with --snapshot DIR");
 	int result = agent->options.snapshot(agent->options.context, call->rule);
 
 	return result ? agent_refuse(call, result, "a snapshot was taken within the last second") : 0;
@@ -18,8 +18,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 const struct react_action react_snapshot = {
 	.name = "Snapshot",
 	.summary = "writes what was recorded up to the match as a trace, in a session with --snapshot",
-	.guarantee =
-		"Written by asterism after it hears of the match; the events in between are in it, too. At most one "
-		"a second.",
+	.guarantee = "Written by asterism after it learns of the match; the events in between are in it, too. At most "
+		     "one per second.",
 	.perform = perform,
 };

@@ -21,7 +21,7 @@ static int take(struct react_agent *agent, struct react_call *call, uint32_t ind
 	if (result)
 		return result;
 	if (!options->stack)
-		return agent_refuse(call, -EOPNOTSUPP, "no stacks are taken here");
+		return agent_refuse(call, -EOPNOTSUPP, "stacks cannot be taken here");
 	return options->stack(options->stack_context, target.id, call->why, sizeof call->why);
 }
 
@@ -47,11 +47,11 @@ static int perform(struct react_agent *agent, struct react_call *call)
 const struct react_action react_stack_of = {
 	.name = "StackOf",
 	REACT_PARAMS(params),
-	.summary = "reports the functions that threads (a#TID) are in, which need not have completed the match",
-	.guarantee =
-		"Taken by asterism as soon as it hears of the match, of threads that wait: one that runs has none, and "
-		"the match says so. How long after the match is said, too; the thread may have gone on in between. A "
-		"copy of the stack (16 KiB) is unwound, at most 32 functions, of at most 8 threads. Not in a replay.",
+	.summary = "reports the stacks of threads (a#TID), which need not have completed the match",
+	.guarantee = "Taken by asterism when it learns of the match, of threads that wait: a running thread has none, "
+		     "and the match says so. The match also says how much later the stack was taken; the thread may "
+		     "have run on in between. A copy of the stack (16 KiB) is unwound, at most 32 functions of at most "
+		     "8 threads. Not in a replay.",
 	.per_second = 100,
 	.perform = perform,
 };

@@ -13,9 +13,9 @@ const struct react_action react_stop = {
 	.aliases = { "SuspendThread" },
 	REACT_PARAMS(params),
 	.summary = "stops the process of the target, with all its threads",
-	.guarantee = "If the target completed the match, it runs no instruction of its own after the one that did; its "
-		     "other threads stop as soon as they enter or leave the kernel. A system call under way still "
-		     "ends. Undone when the session ends, however it ends.",
+	.guarantee = "If the target completed the match, it runs no further instruction; its other threads stop when "
+		     "they enter or leave the kernel. A system call under way still completes. Undone when the session "
+		     "ends, however it ends.",
 	.changes_system = true,
 	.is_undone = true,
 	.primitive = REACT_SEND_SIGNAL,

@@ -18,7 +18,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 		return result;
 	result = cgroup_freeze(&cgroup, false);
 	if (result)
-		return agent_refuse(call, result, "%s cannot be written: %s", cgroup.file, strerror(-result));
+		return agent_refuse(call, result, "cannot write %s: %s", cgroup.file, strerror(-result));
 	undo_drop(agent->undo, &(struct undo_change){ .kind = UNDO_FROZEN, .path = cgroup.file });
 	return 0;
 }
@@ -26,8 +26,8 @@ static int perform(struct react_agent *agent, struct react_call *call)
 const struct react_action react_thaw = {
 	.name = "Thaw",
 	REACT_PARAMS(params),
-	.summary = "lets the frozen cgroup of a process go on",
-	.guarantee = "Done by asterism as soon as it hears of the match, whatever froze it.",
+	.summary = "thaws the frozen cgroup of a process",
+	.guarantee = "Done by asterism when it learns of the match, whatever froze the cgroup.",
 	.changes_system = true,
 	.perform = perform,
 };

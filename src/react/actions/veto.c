@@ -12,15 +12,15 @@ static const struct react_param params[] = { { .name = "errno", .type = REACT_ER
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
-	return agent_refuse(call, -EOPNOTSUPP, "it starts the command, or its thread ended meanwhile");
+	return agent_refuse(call, -EOPNOTSUPP, "the call starts the command itself, or its thread ended meanwhile");
 }
 
 const struct react_action react_veto = {
 	.name = "Veto",
 	REACT_PARAMS(params),
 	.summary = "the system call that completes the match fails with errno (EPERM) instead of being executed",
-	.guarantee = "The call has not happened and never will: its thread sees it fail. For commands that asterism "
-		     "launches, and rules over beginnings of system calls. docs/veto.md says what can get past it.",
+	.guarantee = "The call is not executed; its thread sees it fail. Works for commands that asterism launches, "
+		     "and for rules over the beginnings of system calls. docs/veto.md says what can get past it.",
 	.changes_system = true,
 	.fails_call = true,
 	.perform = perform,

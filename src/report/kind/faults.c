@@ -173,9 +173,9 @@ static void faults_write(struct report *report, struct report_tables *tables)
 const struct report_kind report_faults = {
 	.name = "faults",
 	.title = "Page faults",
-	.question = "who had page faults, and for what",
-	.needs = (const struct report_need[]){ { ROLE_FAULT_USER, "Faults of programs are not known" },
-					       { ROLE_FAULT_KERNEL, "Faults in the kernel are not known" },
+	.question = "page faults by process and instruction",
+	.needs = (const struct report_need[]){ { ROLE_FAULT_USER, "User page faults are unknown" },
+					       { ROLE_FAULT_KERNEL, "Kernel page faults are unknown" },
 					       { 0 } },
 	.open = faults_open,
 	.event = faults_event,

@@ -231,7 +231,7 @@ static void write_runs(struct interruptions *interruptions, struct report_tables
 	const struct run *runs = interruptions->runs.items;
 
 	report_tally_sort(&interruptions->runs, by_preempted);
-	report_table(tables, "runs", "How long threads ran at a stretch", columns, 2 + DISTRIBUTION_CELLS);
+	report_table(tables, "runs", "How long threads ran without interruption", columns, 2 + DISTRIBUTION_CELLS);
 	for (size_t i = 0; i < interruptions->runs.count; i++) {
 		struct report_cell cells[2 + DISTRIBUTION_CELLS] = { report_cell_thread((uint32_t)runs[i].key[0]),
 								     report_cell_number(runs[i].preempted) };
@@ -314,7 +314,7 @@ static void interruptions_write(struct report *report, struct report_tables *tab
 	write_runs(interruptions, tables);
 	write_pairs(interruptions, tables);
 	if (interruptions->halves)
-		report_note(tables, "%llu ends of interrupts are not counted: their begin is not in the trace.",
+		report_note(tables, "%llu interrupts are not counted: their beginning is not in the trace.",
 			    (unsigned long long)interruptions->halves);
 	report_note_left_out(tables, left_out);
 }
@@ -322,10 +322,10 @@ static void interruptions_write(struct report *report, struct report_tables *tab
 const struct report_kind report_interruptions = {
 	.name = "interruptions",
 	.title = "Interruptions",
-	.question = "how long threads ran at a stretch, and what interrupted them",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Who ran is not known" },
-					       { ROLE_IRQ, "Interrupts of devices are not known" },
-					       { ROLE_SOFTIRQ, "Soft interrupts are not known" },
+	.question = "how long threads ran without interruption, and what interrupted them",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Which threads ran is unknown" },
+					       { ROLE_IRQ, "Device interrupts are unknown" },
+					       { ROLE_SOFTIRQ, "Soft interrupts are unknown" },
 					       { 0 } },
 	.open = interruptions_open,
 	.event = interruptions_event,

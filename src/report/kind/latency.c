@@ -13,8 +13,10 @@
 enum { WAKE, PREEMPTED, FIRST, BLOCKED, DISK, DISTRIBUTIONS, WORST = 10, REQUESTS = 1024 };
 
 static const char *const names[DISTRIBUTIONS][2] = {
-	[WAKE] = { "woken", "woken until running" }, [PREEMPTED] = { "preempted", "preempted until running" },
-	[FIRST] = { "made", "made until running" },  [BLOCKED] = { "blocked", "blocked" },
+	[WAKE] = { "woken", "from woken to running" },
+	[PREEMPTED] = { "preempted", "from preempted to running" },
+	[FIRST] = { "made", "from created to running" },
+	[BLOCKED] = { "blocked", "blocked" },
 	[DISK] = { "disk", "disk request" },
 };
 
@@ -120,7 +122,7 @@ static void write_worst(const struct latency *latency, struct report_tables *tab
 		{ "prio", "priority", CELL_PRIO, false },
 	};
 
-	report_table(tables, "worst", "The longest from woken until running", columns, 5);
+	report_table(tables, "worst", "The longest from woken to running", columns, 5);
 	for (unsigned i = 0; i < WORST && latency->worst[i].end; i++) {
 		const struct report_slice *slice = &latency->worst[i];
 
@@ -156,17 +158,17 @@ static void latency_write(struct report *report, struct report_tables *tables)
 	}
 	write_worst(latency, tables);
 	if (latency->overflown)
-		report_note(tables, "%llu disk requests are not counted: more than %d were under way.",
+		report_note(tables, "%llu disk requests are not counted: more than %d were pending.",
 			    (unsigned long long)latency->overflown, REQUESTS);
 }
 
 const struct report_kind report_latency = {
 	.name = "latency",
 	.title = "Latency",
-	.question = "how long did threads wait for a processor, and for everything else",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Latencies of threads are not known" },
-					       { ROLE_WAKING, "When threads were woken is not known" },
-					       { ROLE_BLOCK_ISSUE, "How long disk requests took is not known" },
+	.question = "how long threads waited for a CPU, and for everything else",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Latencies of threads are unknown" },
+					       { ROLE_WAKING, "When threads were woken is unknown" },
+					       { ROLE_BLOCK_ISSUE, "How long disk requests took is unknown" },
 					       { 0 } },
 	.open = latency_open,
 	.event = latency_event,

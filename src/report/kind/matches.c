@@ -143,7 +143,7 @@ static void matches_write(struct report *report, struct report_tables *tables)
 	struct matches *matches = (struct matches *)report;
 
 	if (!matches->rules.count) {
-		report_note(tables, "No rule matched while this was recorded, and none was run over it.");
+		report_note(tables, "The trace has no marks of matches, and no rules were run over it (--rules FILE).");
 		return;
 	}
 	write_rules(matches, tables);
@@ -171,7 +171,7 @@ static void matches_write(struct report *report, struct report_tables *tables)
 const struct report_kind report_matches = {
 	.name = "matches",
 	.title = "Matches",
-	.question = "where rules fired",
+	.question = "where rules matched",
 	.open = matches_open,
 	.match = matches_match,
 	.write = matches_write,

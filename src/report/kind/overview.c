@@ -277,7 +277,7 @@ static void write_processes(struct report_tables *tables)
 	qsort(processes, count, sizeof *processes, by_pid);
 	count = join(processes, count);
 	qsort(processes, count, sizeof *processes, by_running);
-	report_table(tables, "processes", "Processes by time on a processor", columns, 6);
+	report_table(tables, "processes", "Processes by CPU time", columns, 6);
 	for (size_t i = 0; i < count; i++)
 		report_row(tables,
 			   (struct report_cell[]){
@@ -303,7 +303,7 @@ static void write_losses(struct report_tables *tables)
 
 	if (!view->loss_count)
 		return;
-	report_note(tables, "Events are missing in the gaps below: what they would have shown is unknown there.");
+	report_note(tables, "Events are missing in the gaps below; states are unknown there.");
 	report_table(tables, "gaps", "Gaps", columns, 3);
 	for (uint32_t i = 0; i < view->loss_count; i++) {
 		const struct report_loss *loss = &view->losses[i];
@@ -326,7 +326,7 @@ static void overview_write(struct report *report, struct report_tables *tables)
 		return;
 	write_totals(overview, tables);
 	if (tables->view->is_partial)
-		report_note(tables, "Only some processes were observed: 'others' are all that is not them.");
+		report_note(tables, "Only part of the system was recorded; everything else is shown as 'others'.");
 	write_losses(tables);
 	write_processes(tables);
 	write_cpus(overview, tables);
@@ -337,8 +337,8 @@ static void overview_write(struct report *report, struct report_tables *tables)
 const struct report_kind report_overview = {
 	.name = "overview",
 	.title = "Overview",
-	.question = "what happened, and what is missing",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Who ran is not known" }, { 0 } },
+	.question = "what happened, and which events are missing",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Which threads ran is unknown" }, { 0 } },
 	.open = overview_open,
 	.event = overview_event,
 	.slice = overview_slice,

@@ -32,9 +32,9 @@ struct path {
 static const struct {
 	const char *name, *verb, *sum, *colour;
 } whats[WALK_WHATS] = {
-	[WALK_UNKNOWN] = { "unknown", "not known, of", "not known", "#bbbbbb" },
+	[WALK_UNKNOWN] = { "unknown", "unknown, of", "unknown", "#bbbbbb" },
 	[WALK_RUNNING] = { "running", "running in", "running", "#4a78b0" },
-	[WALK_READY] = { "ready", "waiting for a processor in", "waiting for a processor", "#d9a441" },
+	[WALK_READY] = { "ready", "waiting for a CPU in", "waiting for a CPU", "#d9a441" },
 	[WALK_BLOCKED] = { "blocked", "blocked in", "blocked", "#b05a4a" },
 	[WALK_TIMER] = { "timer", "sleeping in", "sleeping", "#8f7fb5" },
 	[WALK_INTERRUPT] = { "interrupt", "waiting for an interrupt in", "waiting for an interrupt", "#7fa650" },
@@ -206,14 +206,14 @@ static void say_missing(const struct path *path, struct report_tables *tables)
 {
 	if (path->past.lost_until_ns > path->begin)
 		report_note(tables,
-			    "Before %.6f s more is unknown than the trace has: only the last %d intervals are kept. "
-			    "Choose a time with --from and --to.",
+			    "Before %.6f s the path is incomplete: only the last %d intervals are kept. Choose a "
+			    "shorter time with --from and --to.",
 			    (double)(path->past.lost_until_ns - tables->view->first_ns) / 1e9, KEPT);
 	if (path->walk.too_deep)
-		report_note(tables, "%llu waits are not followed: too many threads had waited for each other.",
+		report_note(tables, "%llu waits are not followed: too many threads waited for each other.",
 			    (unsigned long long)path->walk.too_deep);
 	if (path->shares.left_out)
-		report_note(tables, "%llu intervals are in no row of the sums: there are more than %d reasons.",
+		report_note(tables, "%llu intervals are missing in the sums: there are more than %d reasons.",
 			    (unsigned long long)path->shares.left_out, REASONS_MAX);
 }
 
@@ -262,7 +262,7 @@ static void write_steps(const struct path *path, struct report_tables *tables)
 	};
 	uint64_t first = tables->view->first_ns;
 
-	report_table(tables, "path", "From begin to end", columns, 7);
+	report_table(tables, "path", "From beginning to end", columns, 7);
 	for (size_t i = path->walk.count; i > 0; i--) {
 		const struct walk_step *step = &path->walk.steps[i - 1];
 
@@ -282,10 +282,10 @@ static void path_write(struct report *report, struct report_tables *tables)
 	const struct path *path = (struct path *)report;
 
 	if (path->thread == REPORT_NONE && tables->view->tid)
-		report_note(tables, "No thread %u is in this trace: the report 'processes' has those that are.",
+		report_note(tables, "The trace has no thread %u: the report 'processes' lists its threads.",
 			    tables->view->tid);
 	else if (!path->walk.count)
-		report_note(tables, "There is no thread whose path it could be.");
+		report_note(tables, "The trace has no thread to follow.");
 	if (path->walk.count)
 		say(path, tables);
 	say_missing(path, tables);
@@ -355,7 +355,7 @@ static int path_draw(struct report *report, FILE *stream)
 	size_t count = rows_of(path, rows, &is_cut);
 	double height = (double)(count + 4) * SVG_ROW, width = WIDTH - NAMES - RIGHT;
 
-	report_svg_begin(stream, WIDTH, height, "The critical path: what the time went to, thread by thread");
+	report_svg_begin(stream, WIDTH, height, "The critical path: where the time went, thread by thread");
 	report_svg_times(stream, (struct report_box){ NAMES, SVG_ROW, width, (double)count * SVG_ROW },
 			 path->end > path->begin ? path->end - path->begin : 0);
 	for (size_t i = 0; i < count; i++) {
@@ -377,10 +377,10 @@ static int path_draw(struct report *report, FILE *stream)
 const struct report_kind report_path = {
 	.name = "path",
 	.title = "Path",
-	.question = "what did the time of the command go to",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "What threads did is not known" },
-					       { ROLE_WAKING, "What threads waited for is not known" },
-					       { ROLE_FORK, "Which thread made another one is not known" },
+	.question = "where the time of the command went",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "What threads did is unknown" },
+					       { ROLE_WAKING, "What threads waited for is unknown" },
+					       { ROLE_FORK, "Which thread created which is unknown" },
 					       { 0 } },
 	.open = path_open,
 	.slice = path_slice,

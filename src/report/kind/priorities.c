@@ -416,8 +416,8 @@ static void say_missing(const struct priorities *priorities, struct report_table
 		coarse += priorities->lanes[i].is_coarse && is_shown(priorities, i);
 	if (coarse)
 		report_note(tables,
-			    "%llu threads had more than %d changes while they ran or were ready at a stretch: times at "
-			    "each priority are not exact there.",
+			    "%llu threads changed priority more than %d times while running or ready: their times at "
+			    "each priority are not exact.",
 			    (unsigned long long)coarse, PENDING);
 	if (priorities->past.lost_until_ns)
 		report_note(tables,
@@ -425,10 +425,11 @@ static void say_missing(const struct priorities *priorities, struct report_table
 			    "time with --from and --to.",
 			    (double)(priorities->past.lost_until_ns - tables->view->first_ns) / 1e9, KEPT);
 	if (priorities->looks >= LOOKS_MAX)
-		report_note(tables, "Earlier inversions are not looked for: there is too much to compare. Choose a "
-				    "time with --from and --to.");
+		report_note(tables, "Earlier inversions were not searched: there is too much to compare. Choose a "
+				    "shorter time with --from and --to.");
 	if (priorities->times.left_out)
-		report_note(tables, "%llu times are in no row: there are more than %d threads and priorities.",
+		report_note(tables,
+			    "%llu times are missing in the table: there are more than %d threads and priorities.",
 			    (unsigned long long)priorities->times.left_out, TIMES_MAX);
 }
 
@@ -569,7 +570,7 @@ static int priorities_draw(struct report *report, FILE *stream)
 	}
 	if (!count)
 		report_svg_text(stream, (struct report_label){ .x = 4, .y = 2 * SVG_ROW },
-				"No priority changed, and no thread waited behind one of worse priority.");
+				"No priority changed, and no thread waited for one of lower priority.");
 	else if (count == DRAWN || priorities->changes_left_out || priorities->all.count > LONGEST)
 		report_svg_text(stream, (struct report_label){ .x = 4, .y = height - 8 },
 				"The first threads, and the longest inversions: there may be more.");
@@ -580,9 +581,9 @@ static int priorities_draw(struct report *report, FILE *stream)
 const struct report_kind report_priorities = {
 	.name = "priorities",
 	.title = "Priorities",
-	.question = "which priority had each thread, and did a worse one run first",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Who ran is not known" },
-					       { ROLE_PRIORITY, "When a lock lent a priority is not known" },
+	.question = "the priority of each thread, and where a lower one ran first",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Which threads ran is unknown" },
+					       { ROLE_PRIORITY, "When a lock lent its priority is unknown" },
 					       { 0 } },
 	.open = priorities_open,
 	.slice = priorities_slice,

@@ -369,7 +369,7 @@ static int processes_draw(struct report *report, FILE *stream)
 	double height = (double)(shown + 3) * SVG_ROW, width = WIDTH - NAMES - RIGHT;
 	uint64_t length = view->last_ns - view->first_ns;
 
-	report_svg_begin(stream, WIDTH, height, "Processes: which made which, when");
+	report_svg_begin(stream, WIDTH, height, "Processes: which created which, and when");
 	report_svg_times(stream, (struct report_box){ NAMES, SVG_ROW, width, height - 2 * SVG_ROW }, length);
 	for (size_t i = 0; i < shown; i++) {
 		const struct row *row = &processes->rows[i];
@@ -385,7 +385,7 @@ static int processes_draw(struct report *report, FILE *stream)
 							 .y = y + 13,
 							 .most = (NAMES - 8 - indent * INDENT) / SVG_LETTER },
 				  view, process->leader);
-		text_printf(&hint, "%.6f s to %.6f s, on a processor %.6f s, %u threads",
+		text_printf(&hint, "%.6f s to %.6f s, CPU time %.6f s, %u threads",
 			    (double)since(view, process->birth) / 1e9, (double)end_of(view, process) / 1e9,
 			    (double)process->running / 1e9, process->threads);
 		report_svg_rect(stream,
@@ -455,10 +455,10 @@ static int processes_graph(struct report *report, FILE *stream)
 const struct report_kind report_processes = {
 	.name = "processes",
 	.title = "Processes",
-	.question = "which process made which, and when",
-	.needs = (const struct report_need[]){ { ROLE_FORK, "Which process made which is not known" },
-					       { ROLE_EXEC, "Which programs ran is not known" },
-					       { ROLE_EXIT, "When processes ended is not known" },
+	.question = "which process created which, and when",
+	.needs = (const struct report_need[]){ { ROLE_FORK, "Which process created which is unknown" },
+					       { ROLE_EXEC, "Which programs ran is unknown" },
+					       { ROLE_EXIT, "When processes ended is unknown" },
 					       { 0 } },
 	.open = processes_open,
 	.finish = processes_finish,

@@ -248,7 +248,7 @@ static void rates_write(struct report *report, struct report_tables *tables)
 
 	report_note(tables, "From %s to the next %s of the same thread.", rates->begin, rates->end);
 	if (!rates->took.count) {
-		report_note(tables, "None is whole in the trace: --pair BEGIN,END names other events.");
+		report_note(tables, "The trace has no complete pair: choose other events with --pair BEGIN,END.");
 		return;
 	}
 	write_totals(rates, tables);
@@ -269,7 +269,8 @@ static void rates_write(struct report *report, struct report_tables *tables)
 	report_table_end(tables);
 	if (rates->again || rates->halves)
 		report_note(tables,
-			    "%llu began while one of their thread was under way, and %llu ended without a begin.",
+			    "%llu began while another one of the same thread was still open, and %llu ended without a "
+			    "beginning.",
 			    (unsigned long long)rates->again, (unsigned long long)rates->halves);
 }
 
@@ -319,8 +320,10 @@ static int rates_draw(struct report *report, FILE *stream)
 const struct report_kind report_rates = {
 	.name = "rates",
 	.title = "Rates",
-	.question = "how many begin and are under way over time, and do they run or wait",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Who ran is not known, so all is waiting" }, { 0 } },
+	.question = "how many begin and are open over time, and whether they run or wait",
+	.needs =
+		(const struct report_need[]){
+			{ ROLE_SWITCH, "Which threads ran is unknown, so all time counts as waiting" }, { 0 } },
 	.open = rates_open,
 	.event = rates_event,
 	.loss = rates_loss,

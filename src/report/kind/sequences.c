@@ -176,7 +176,7 @@ static void sequences_write(struct report *report, struct report_tables *tables)
 const struct report_kind report_sequences = {
 	.name = "sequences",
 	.title = "Sequences",
-	.question = "what follows what, how often",
+	.question = "which event follows which, and how often",
 	.open = sequences_open,
 	.event = sequences_event,
 	.loss = sequences_loss,

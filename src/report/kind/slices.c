@@ -75,15 +75,15 @@ static void slices_write(struct report *report, struct report_tables *tables)
 	}
 	report_table_end(tables);
 	if (slices->left_out)
-		report_note(tables, "%llu more slices are left out: choose a time with --from and --to.",
+		report_note(tables, "%llu more slices are omitted: choose a shorter time with --from and --to.",
 			    (unsigned long long)slices->left_out);
 }
 
 const struct report_kind report_slices = {
 	.name = "slices",
 	.title = "Slices",
-	.question = "every interval of every thread and processor",
-	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Who ran is not known" }, { 0 } },
+	.question = "every interval of every thread and CPU",
+	.needs = (const struct report_need[]){ { ROLE_SWITCH, "Which threads ran is unknown" }, { 0 } },
 	.open = slices_open,
 	.slice = slices_slice,
 	.write = slices_write,

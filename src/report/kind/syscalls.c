@@ -294,7 +294,7 @@ static void syscalls_write(struct report *report, struct report_tables *tables)
 	write_failures(syscalls, tables);
 	write_processes(syscalls, tables);
 	if (syscalls->halves)
-		report_note(tables, "%llu returns are not counted: their entry is not in the trace.",
+		report_note(tables, "%llu returns are not counted: the trace does not have their entry.",
 			    (unsigned long long)syscalls->halves);
 	report_note_left_out(tables, left_out);
 }
@@ -302,9 +302,9 @@ static void syscalls_write(struct report *report, struct report_tables *tables)
 const struct report_kind report_syscalls = {
 	.name = "syscalls",
 	.title = "System calls",
-	.question = "which calls were made, which failed, and how long they took",
-	.needs = (const struct report_need[]){ { ROLE_CALL, "Which system calls were made is not known" },
-					       { ROLE_CALL_END, "How system calls ended is not known" },
+	.question = "which system calls were made, which failed, and how long they took",
+	.needs = (const struct report_need[]){ { ROLE_CALL, "Which system calls were made is unknown" },
+					       { ROLE_CALL_END, "How system calls ended is unknown" },
 					       { 0 } },
 	.open = syscalls_open,
 	.event = syscalls_event,

@@ -280,7 +280,7 @@ static void timeline_write(struct report *report, struct report_tables *tables)
 {
 	struct timeline *timeline = (struct timeline *)report;
 
-	report_note(tables, "In strips, for most of a span: # running, + ready, . blocked, ? not known, / others.");
+	report_note(tables, "In strips, for most of a span: # running, + ready, . blocked, ? unknown, / others.");
 	write_cpus(timeline, tables);
 	write_threads(timeline, tables);
 	write_reasons(timeline, tables);
@@ -292,10 +292,10 @@ const struct report_kind report_timeline = {
 	.question = "who ran, who waited, and why",
 	.needs =
 		(const struct report_need[]){
-			{ ROLE_SWITCH, "Who ran is not known" },
-			{ ROLE_WAKING, "Since when threads were ready, and who woke them, is not known" },
-			{ ROLE_CALL, "In which system call threads waited is not known" },
-			{ ROLE_IRQ, "Whether an interrupt or the thread under it was the waker is not known" },
+			{ ROLE_SWITCH, "Which threads ran is unknown" },
+			{ ROLE_WAKING, "When threads became ready, and which thread woke them, is unknown" },
+			{ ROLE_CALL, "In which system call threads waited is unknown" },
+			{ ROLE_IRQ, "Whether an interrupt or the interrupted thread was the waker is unknown" },
 			{ 0 } },
 	.open = timeline_open,
 	.slice = timeline_slice,

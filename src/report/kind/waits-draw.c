@@ -135,7 +135,7 @@ static void name_object(struct text_buffer *text, const struct waits *waits, uin
 
 static void put_rest(char *text, size_t bytes, const struct drawing *drawing)
 {
-	snprintf(text, bytes, "%zu more waits are not drawn: there is room for %d threads and objects",
+	snprintf(text, bytes, "%zu more waits are not drawn: the picture is limited to %d threads and objects",
 		 drawing->left_out, WAITS_NODES_DRAWN);
 }
 
@@ -270,9 +270,9 @@ int waits_draw(struct report *report, FILE *stream)
 		goto out;
 	report_svg_begin(stream, WIDTH, height, "Waits: which threads wait for which");
 	report_svg_text(stream, (struct report_label){ .x = MARGIN, .y = SVG_ROW },
-			rows ? "Grey: a thread waited for an object; blue: it had that last; red: threads that wait "
-			       "in a circle"
-			     : "No thread waited for another one, as far as it is in the trace.");
+			rows ? "Grey: a thread waited for an object; blue: the object's last holder; red: threads that "
+			       "wait for each other in a circle"
+			     : "As far as the trace shows, no thread waited for another one.");
 	draw_edges(&drawing, stream, false);
 	draw_edges(&drawing, stream, true); /* over the others */
 	draw_nodes(&drawing, stream, &text);

@@ -117,7 +117,7 @@ static void write_pairs(struct waits *waits, struct report_tables *tables)
 	const struct waits_pair *pairs = waits->pairs.items;
 
 	report_tally_sort(&waits->pairs, by_pair_time);
-	report_table(tables, "pairs", "Who waited, and who woke them", columns, 5);
+	report_table(tables, "pairs", "Which threads waited, and which woke them", columns, 5);
 	for (size_t i = 0; i < waits->pairs.count; i++) {
 		uint64_t why = pairs[i].key[2];
 		const char *reason = why < 256 ? kinds[why] : report_name(tables->view, (uint32_t)(why - 256));
@@ -228,12 +228,12 @@ static void note_standing(const struct waits *waits, struct report_tables *table
 			  thread->state_ns[REPORT_BLOCKED];
 	}
 	if (waits->standing)
-		report_note(tables, "%llu waits have no end in the trace: they are counted up to its end, at %.6f s.",
+		report_note(tables, "%llu waits do not end in the trace: they are counted up to its end, at %.6f s.",
 			    (unsigned long long)waits->standing, (double)(view->last_ns - view->first_ns) / 1e9);
 	if (before)
 		report_note(tables,
-			    "%llu threads waited already when the recording began, and did nothing since: what for is "
-			    "not in the trace. A recording that begins with the program has it.",
+			    "%llu threads waited from before the recording until its end: the trace does not show for "
+			    "what. Start the recording with the program.",
 			    (unsigned long long)before);
 }
 
@@ -244,31 +244,30 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 	bool is_probed = tables->view->seen[ROLE_LOCK_TAKEN].count;
 
 	if (!is_probed && waits->shown)
-		report_note(
-			tables,
-			"Who has a mutex is suspected from wake-ups. Probes prove it: record --for-report --catalog "
-			"pthread.events -e 'pthread_mutex_*,pthread_cond_wait*'.");
+		report_note(tables,
+			    "Holders of mutexes are inferred from wake-ups. Record probes to know them for certain: "
+			    "record --for-report --catalog pthread.events -e 'pthread_mutex_*,pthread_cond_wait*'.");
 	if (waits->epoch)
 		report_note(tables,
-			    "What was known of waits and holders was forgotten where events are missing (%u times). "
-			    "Circles across these gaps are not found.",
+			    "Waits and holders are forgotten at each gap of missing events (%u times). Circles across "
+			    "these gaps are not found.",
 			    waits->epoch);
 	if (waits->halves)
-		report_note(tables, "%llu waits are not counted: their return is not in the trace.",
+		report_note(tables, "%llu waits are not counted: the trace does not have their return.",
 			    (unsigned long long)waits->halves);
 	if (waits->unread)
 		report_note(tables,
-			    "%llu calls of futex_waitv and futex_requeue are not counted: their addresses are not in "
-			    "the trace.",
+			    "%llu calls of futex_waitv and futex_requeue are not counted: the trace does not have "
+			    "their addresses.",
 			    (unsigned long long)waits->unread);
 	note_standing(waits, tables);
 	report_note_left_out(tables, left_out);
 	if (waits->circles_left_out)
-		report_note(tables, "%llu circles are left out: there is room for %d circles, with %d threads in all.",
+		report_note(tables, "%llu circles are omitted: the limit is %d circles with %d threads in all.",
 			    (unsigned long long)waits->circles_left_out, WAITS_CIRCLES_MAX, WAITS_MEMBERS_MAX);
 	if (waits->steps >= WAITS_STEPS_MAX)
-		report_note(tables, "Circles were not looked for to the end: the search took too many steps. Take a "
-				    "shorter time with --from and --to.");
+		report_note(tables, "The search for circles stopped after too many steps. Choose a shorter time with "
+				    "--from and --to.");
 }
 
 void waits_write(struct report *report, struct report_tables *tables)

@@ -194,7 +194,8 @@ static void put_picture(struct report_tables *tables, struct report *report)
 	if (code != 0) {
 		tables->failure = code;
 	} else if (count > PICTURE_BYTES_MAX) {
-		report_note(tables, "The picture is left out, as it has %zu MiB: report --only %s -f svg writes it.",
+		report_note(tables,
+			    "The picture is omitted because it has %zu MiB: write it with report --only %s -f svg.",
 			    count >> 20, report->kind->name);
 	} else {
 		fputs("<details open><summary>Picture</summary>\n", tables->stream);

@@ -86,15 +86,14 @@ static int take_notice(struct follow *follow, const struct sensor_notice *notice
 static void lose_directory(struct follow *follow, int error)
 {
 	static const char hint[] =
-		"start asterismd, or: asterism sensors --serve; what is raised until then is not seen";
+		"start asterismd or 'asterism sensors --serve'; events raised before that are not seen";
 	struct asterism_diag *diag = follow->options.diag;
 
 	if (!follow->is_lost && (error == -EPIPE || error == -ECONNRESET))
 		diag_add(diag, ASTERISM_WARNING, NULL, hint,
-			 "the directory of sensors has ended: applications raise nothing until another one serves");
+			 "the sensor registry has ended: applications raise no events until another one runs");
 	else if (!follow->is_lost)
-		diag_add(diag, ASTERISM_WARNING, NULL, hint,
-			 "the directory of sensors does not answer as it should: %s",
+		diag_add(diag, ASTERISM_WARNING, NULL, hint, "unexpected answer from the sensor registry: %s",
 			 sensor_observer_reason(follow->observer, error));
 	follow->is_lost = true;
 	sensor_observer_close(follow->observer);
@@ -151,7 +150,7 @@ static void tell_waiting(struct follow *follow, uint64_t now)
 	for (size_t i = 0; i < follow->options.wants->count && !follow->options.is_quiet; i++)
 		if (!follow->options.wants->items[i].announced)
 			diag_add(follow->options.diag, ASTERISM_NOTE, NULL, NULL,
-				 "no observed process has announced %s yet; it is waited for",
+				 "waiting: no observed process has declared %s yet",
 				 follow->options.wants->items[i].name);
 }
 
@@ -217,7 +216,7 @@ static int find_directory(struct follow *follow, struct asterism_diag *diag)
 			return result;
 	}
 	if (result && !follow->directory)
-		return diag_error(diag, NULL, result, "the directory of sensors cannot be asked: %s",
+		return diag_error(diag, NULL, result, "cannot query the sensor registry: %s",
 				  follow->observer ? sensor_observer_reason(follow->observer, result)
 						   : strerror(-result));
 	if (!result)
@@ -236,7 +235,7 @@ int follow_new(const struct follow_options *options, struct asterism_diag *diag,
 	follow->begin_ns = clock_now_ns();
 	follow->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (follow->epoll_fd < 0)
-		result = diag_error(diag, NULL, -errno, "waiting for sensors is not possible: %s", strerror(errno));
+		result = diag_error(diag, NULL, -errno, "cannot wait for sensors: %s", strerror(errno));
 	else
 		result = find_directory(follow, diag);
 	if (result)

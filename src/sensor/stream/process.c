@@ -175,7 +175,7 @@ static void refuse_shape(const struct stream_process *process, const struct stre
 			 const char *field, struct asterism_diag *diag)
 {
 	diag_add(diag, ASTERISM_WARNING, NULL, "declare it as the process does, with EVENTS \"sensor:NAME\"",
-		 "%s of process %u (%s) is not read: it %s field %s than the rules know it by", want->name,
+		 "not reading sensor %s of process %u (%s): it %s field %s than the rules expect", want->name,
 		 process->pid, process->comm, what, field);
 }
 
@@ -287,8 +287,8 @@ bool stream_process_is_broken(struct stream_process *process)
 
 const char *stream_process_damage(const struct stream_process *process)
 {
-	return process->is_damaged ? "a counter makes no sense: how many of its events found no ring is not known"
-				   : "a ring makes no sense: that ring is not read any more";
+	return process->is_damaged ? "a counter is damaged: the number of its lost events is unknown"
+				   : "a ring is damaged: it is no longer read";
 }
 
 uint32_t stream_process_unfinished(const struct stream_process *process)

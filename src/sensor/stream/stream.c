@@ -156,7 +156,7 @@ static int take_type(void *context, const struct sensor_notice *notice)
 	result = stream_process_type(process, notice->type, notice->text, &options->wants, options->diag);
 	if (result != -EBADMSG)
 		return result;
-	diag_add(options->diag, ASTERISM_WARNING, NULL, NULL, "what process %u (%s) says of a sensor makes no sense",
+	diag_add(options->diag, ASTERISM_WARNING, NULL, NULL, "process %u (%s) declares a sensor in a malformed way",
 		 process->pid, process->comm);
 	return 0;
 }

@@ -28,7 +28,7 @@ static void take_out(struct unread *unread, size_t index)
 static const char *hint_for(const struct sensor_notice *notice)
 {
 	if (notice->kind == SENSOR_LEFT_OUT)
-		return "'asterism sensors --serve --quota SIZE', or 'asterismd --sensors-quota SIZE', gives users more";
+		return "raise the quota: 'asterism sensors --serve --quota SIZE' or 'asterismd --sensors-quota SIZE'";
 	if (notice->fault == -EMFILE || notice->fault == -ENOMEM)
 		return "raise 'ulimit -n' (descriptors) or 'ulimit -v' (memory), and start again";
 	return NULL;
@@ -50,10 +50,9 @@ int unread_add(struct unread *unread, const struct sensor_notice *notice)
 					    .hint = hint_for(notice) };
 	memcpy(process->comm, notice->process->comm, sizeof process->comm - 1);
 	if (notice->kind == SENSOR_LEFT_OUT)
-		snprintf(process->why, sizeof process->why, "the directory refuses it: %s", notice->text);
+		snprintf(process->why, sizeof process->why, "the sensor registry refused it: %s", notice->text);
 	else
-		snprintf(process->why, sizeof process->why, "their memory cannot be mapped: %s",
-			 strerror(-notice->fault));
+		snprintf(process->why, sizeof process->why, "cannot map their memory: %s", strerror(-notice->fault));
 	return 0;
 }
 
@@ -67,11 +66,11 @@ static void tell(struct unread *unread, const struct unread_process *process, st
 {
 	if (unread->told++ < NAMED_MAX)
 		diag_add(diag, ASTERISM_WARNING, NULL, process->hint,
-			 "the sensors of process %" PRIu32 " (%s) are not read: %s", process->pid, process->comm,
+			 "not reading the sensors of process %" PRIu32 " (%s): %s", process->pid, process->comm,
 			 process->why);
 	else if (unread->told == NAMED_MAX + 1)
 		diag_add(diag, ASTERISM_WARNING, NULL, NULL,
-			 "the sensors of more processes are not read: they are counted");
+			 "the sensors of further processes are not read either; they are only counted");
 }
 
 uint64_t unread_judge(struct unread *unread, const struct unread_scope *scope)

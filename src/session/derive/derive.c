@@ -196,8 +196,8 @@ static void report_unknown(const struct derive *derive)
 {
 	if (derive->unknown)
 		diag_add(derive->diag, ASTERISM_WARNING, NULL, NULL,
-			 "%" PRIu64
-			 " events cannot be derived: the beginning of their system calls is not in the trace",
+			 "cannot derive %" PRIu64
+			 " events: the trace does not have the beginning of their system calls",
 			 derive->unknown);
 }
 

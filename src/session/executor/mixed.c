@@ -291,10 +291,10 @@ static int fall_back(struct mixed *mixed, struct asterism_diag *diag)
 		mixed->in_user[i] |= moved[i];
 		mixed->in_kernel[i] &= !moved[i];
 	}
-	session_note_user_space(program, moved,
-				"with the rules that EMIT connects it with it is too much for one program of this "
-				"kernel",
-				diag);
+	session_note_user_space(
+		program, moved,
+		"together with the rules that EMIT connects it to, it does not fit into one BPF program of this kernel",
+		diag);
 	alloc_free(moved);
 	return 0;
 }
@@ -344,7 +344,7 @@ static int make_sensing(struct mixed *mixed, const struct executor_options *opti
 
 	if (mixed->both_fd < 0 || (kernel_fd >= 0 && epoll_ctl(mixed->both_fd, EPOLL_CTL_ADD, kernel_fd, &event) < 0) ||
 	    epoll_ctl(mixed->both_fd, EPOLL_CTL_ADD, sensing_fd(mixed->sensing), &event) < 0)
-		return diag_error(diag, NULL, -errno, "waiting for events is not possible: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot wait for events: %s", strerror(errno));
 	return 0;
 }
 

@@ -83,7 +83,7 @@ void session_note_delivered(const struct program *program, const bool *chosen, s
 	for (uint32_t i = 0; i < program->rule_count && delivered; i++)
 		delivered[i] = chosen[i] && ebpf_must_deliver(program, i, &why_not);
 	if (delivered && count_of(program, delivered) > EACH_MAX) {
-		note_together(program, delivered, "have their matches delivered to be added up in user space", NULL,
+		note_together(program, delivered, "send their matches to user space, where they are aggregated", NULL,
 			      diag);
 		alloc_free(delivered);
 		return;
@@ -91,7 +91,7 @@ void session_note_delivered(const struct program *program, const bool *chosen, s
 	for (uint32_t i = 0; i < program->rule_count && delivered; i++)
 		if (delivered[i] && ebpf_must_deliver(program, i, &why_not))
 			diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-				 "%s %s has its matches delivered to be added up in user space: %s",
+				 "%s %s sends its matches to user space, where they are aggregated: %s",
 				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name),
 				 why_not);
 	alloc_free(delivered);

@@ -43,7 +43,7 @@ static int find_wants(struct sensing *sensing, struct asterism_diag *diag)
 		want.type = event_catalog_find(options->catalog, program_text(program, program->types[i].name));
 		want.name = program_text(program, program->types[i].sensor - 1);
 		if (!want.type)
-			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog knows the event %s",
+			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog declares the event %s",
 					  program_text(program, program->types[i].name));
 		sensing->wants.items[sensing->wants.count++] = want;
 	}

@@ -485,7 +485,7 @@ static int start_workers(struct sharded *sharded, struct asterism_diag *diag)
 		sharded->workers[i]->started = result == 0;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return result ? diag_error(diag, NULL, -EAGAIN, "no threads to be had: %s", strerror(result)) : 0;
+	return result ? diag_error(diag, NULL, -EAGAIN, "cannot create threads: %s", strerror(result)) : 0;
 }
 
 static int init(struct sharded *sharded, struct asterism_diag *diag)

@@ -83,8 +83,8 @@ static int on_type(void *context, const struct sensor_notice *notice)
 			want->announced++;
 		else
 			diag_add(calling->diag, ASTERISM_WARNING, NULL,
-				 "read its own declaration: EVENTS \"kernel-sensor:/path/of/program\"",
-				 "process %u raises %s with other fields: no rule sees these events", calling->pid,
+				 "use that program's own declaration: EVENTS \"kernel-sensor:/path/of/program\"",
+				 "process %u raises %s with other fields: rules do not see these events", calling->pid,
 				 want->name);
 	}
 	return 0;
@@ -95,7 +95,7 @@ static int on_left_out(void *context, const struct sensor_notice *notice)
 	struct calling *calling = context;
 
 	diag_add(calling->diag, ASTERISM_WARNING, NULL, NULL,
-		 "process %u (%s) raises nothing for rules in the kernel: the directory of sensors refuses it: %s",
+		 "process %u (%s) raises no events for rules in the kernel: the sensor registry refused it: %s",
 		 notice->process->pid, notice->process->comm, notice->text);
 	return 0;
 }

@@ -41,10 +41,10 @@ static bool is_about_cgroups(const struct event_type *type, uint32_t field)
 static void warn(const struct event_type *type, uint32_t field, struct asterism_diag *diag)
 {
 	diag_add(diag, ASTERISM_WARNING, NULL,
-		 "a machine with cgroups of version 1 has others after it was booted with "
-		 "systemd.unified_cgroup_hierarchy=1; what text shows of a match's container knows version 1 as well",
-		 "%s:%s is that of the root for every process, as cgroup, cgroup_id and container all are: they are "
-		 "about cgroups of version 2, of which none are mounted",
+		 "boot with systemd.unified_cgroup_hierarchy=1 to get cgroups of version 2; the container in text "
+		 "output works with version 1, too",
+		 "%s:%s is the root cgroup for every process: cgroup, cgroup_id and container need cgroups of version "
+		 "2, and none are mounted",
 		 type->name, type->fields[field].name);
 }
 

@@ -57,9 +57,9 @@ static int find_mount(struct live_filter *filter)
 		endmntent(mounts);
 	if (!*filter->mount) {
 		diag_add(filter->diag, ASTERISM_ERROR, NULL,
-			 "a machine with cgroups of version 1 has others after it was booted with "
-			 "systemd.unified_cgroup_hierarchy=1; -p, --comm and --user need none",
-			 "--cgroup, --container and --unit need cgroups of version 2, of which none are mounted");
+			 "boot with systemd.unified_cgroup_hierarchy=1 to get cgroups of version 2, or use -p, --comm "
+			 "or --user",
+			 "--cgroup, --container and --unit need cgroups of version 2, and none are mounted");
 		return -EOPNOTSUPP;
 	}
 	/* Every cgroup but the root has this file. */
@@ -197,7 +197,7 @@ static int find_unit(struct live_filter *filter, const char *name)
 	if (result || search.found)
 		return result;
 	diag_add(filter->diag, ASTERISM_ERROR, NULL, "'systemctl status' lists the units with their processes",
-		 "the unit '%s' is not active: no cgroup is called so, with or without .service", name);
+		 "the unit '%s' is not active: no cgroup has that name, with or without .service", name);
 	return -EINVAL;
 }
 
@@ -216,18 +216,17 @@ static int find_container(struct live_filter *filter, const char *name)
 		return result;
 	if (named > 1)
 		return diag_error(filter->diag, NULL, -EINVAL,
-				  "several containers are called '%s': say docker:%s or podman:%s, or the id", name,
+				  "several containers are named '%s': use docker:%s or podman:%s, or the id", name,
 				  name, name);
 	if (named)
 		return diag_error(filter->diag, NULL, -EINVAL, "the container '%s' (%.12s) is not running", name, id);
 	if (search.found)
-		return diag_error(filter->diag, NULL, -EINVAL, "'%s' means several containers: %s and %s", name,
-				  filter->cgroups[before].path, filter->cgroups[before + 1].path);
+		return diag_error(filter->diag, NULL, -EINVAL, "'%s' is ambiguous: it could be container %s or %s",
+				  name, filter->cgroups[before].path, filter->cgroups[before + 1].path);
 	diag_add(filter->diag, ASTERISM_ERROR, NULL,
-		 "give how its id begins, as 'docker ps', 'podman ps' or 'crictl ps' show it; names are known of "
-		 "Docker's and "
-		 "Podman's containers that root runs",
-		 "there is no container '%s': no cgroup has its name, and none an id that begins so", name);
+		 "use the beginning of its id, as shown by 'docker ps', 'podman ps' or 'crictl ps'; names are known "
+		 "only for containers that root runs with Docker or Podman",
+		 "there is no container '%s': no cgroup has that name, or an id that begins with it", name);
 	return -EINVAL;
 }
 
@@ -245,7 +244,7 @@ static int find_user(struct live_filter *filter, const char *name)
 
 static int check_comm(struct live_filter *filter, const char *name)
 {
-	return *name ? 0 : diag_error(filter->diag, NULL, -EINVAL, "no process has an empty name");
+	return *name ? 0 : diag_error(filter->diag, NULL, -EINVAL, "a process name must not be empty");
 }
 
 static int each(struct live_filter *filter, const struct live_filter_list *list,

@@ -65,13 +65,13 @@ static int explain(struct asterism_diag *diag, const char *name, int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return diag_error(diag, NULL, -EINVAL, "the command '%s' was not found", name);
+		return diag_error(diag, NULL, -EINVAL, "command not found: '%s'", name);
 	case -EISDIR:
 		return diag_error(diag, NULL, -EINVAL, "'%s' is a directory, not a command", name);
 	case -EACCES:
-		return diag_error(diag, NULL, -EINVAL, "'%s' may not be run (permission denied)", name);
+		return diag_error(diag, NULL, -EINVAL, "cannot run '%s': permission denied", name);
 	default:
-		return diag_error(diag, NULL, -EINVAL, "'%s' cannot be run: %s", name, strerror(-error));
+		return diag_error(diag, NULL, -EINVAL, "cannot run '%s': %s", name, strerror(-error));
 	}
 }
 
@@ -136,7 +136,7 @@ int launch_prepare(char *const *command, const struct sock_fprog *filter, struct
 	if (result)
 		return result;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) || pipe2(error, O_CLOEXEC) || (pid = fork()) < 0) {
-		result = diag_error(diag, NULL, -EAGAIN, "no process could be made for '%s': %s", command[0],
+		result = diag_error(diag, NULL, -EAGAIN, "cannot create a process for '%s': %s", command[0],
 				    strerror(errno));
 		goto out;
 	}
@@ -197,7 +197,7 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 
 	/* A child that is no more cannot read it; what ended it - Ctrl-C, most likely - is told when it is reaped. */
 	if (send(launch->go_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
-		return diag_error(diag, NULL, -EINVAL, "'%s' could not be started: %s", name, strerror(errno));
+		return diag_error(diag, NULL, -EINVAL, "cannot start '%s': %s", name, strerror(errno));
 	do
 		got = read(launch->error_fd, &error, sizeof error);
 	while (got < 0 && errno == EINTR);

@@ -100,12 +100,10 @@ static int fill_scope(struct live *live)
 					  processes->items[i].pid);
 	}
 	if (result)
-		diag_error(live->diag, NULL, result, "the scope of the session could not be set: %s",
-			   strerror(-result));
+		diag_error(live->diag, NULL, result, "cannot set the scope of the session: %s", strerror(-result));
 	if (result == -EOPNOTSUPP)
-		diag_hint(live->diag,
-			  "processes are chosen by their numbers in the initial pid namespace: run asterism "
-			  "there, with its /proc, or observe the machine (-a)");
+		diag_hint(live->diag, "cannot choose processes by pid from inside a pid namespace: run asterism in the "
+				      "initial one, with its /proc, or observe the whole machine (-a)");
 	return result;
 }
 
@@ -284,7 +282,7 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 		return;
 	live->still_reported = true;
 	diag_add(live->diag, ASTERISM_WARNING, NULL, NULL,
-		 "the command (process %d) is stopped, and the session waits for it: 'kill -CONT %d' lets it go on",
+		 "the command (process %d) is stopped, and the session waits for it: 'kill -CONT %d' continues it",
 		 live->processes.launch.pid, live->processes.launch.pid);
 }
 
@@ -339,8 +337,7 @@ static int outlast(struct live *live, int result, uint64_t *wait_ns)
 	if (result >= 0 || !live->components.must_go_on)
 		return result;
 	if (!live->failed)
-		diag_error(live->diag, NULL, result, "the session goes on though something fails: %s",
-			   strerror(-result));
+		diag_error(live->diag, NULL, result, "the session continues despite an error: %s", strerror(-result));
 	live->failed = live->failed ? live->failed : result;
 	if (*wait_ns > RETRY_NS)
 		*wait_ns = RETRY_NS;

@@ -13,7 +13,7 @@ int live_loop_open(struct live_loop *loop, struct asterism_diag *diag)
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (loop->epoll_fd < 0 || loop->timer_fd < 0)
-		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot create an epoll descriptor: %s", strerror(errno));
 	return live_loop_watch(loop, loop->timer_fd, LIVE_WAKE_TIMER, diag);
 }
 
@@ -32,7 +32,7 @@ int live_loop_watch(const struct live_loop *loop, int fd, uint64_t what, struct 
 
 	if (fd < 0 || epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
 		return 0;
-	return diag_error(diag, NULL, -errno, "waiting for events is not possible: %s", strerror(errno));
+	return diag_error(diag, NULL, -errno, "cannot wait for events: %s", strerror(errno));
 }
 
 void live_loop_forget(const struct live_loop *loop, int fd)
@@ -61,7 +61,7 @@ int live_loop_take(const struct live_loop *loop, uint64_t woken[LIVE_WOKEN_MAX],
 	uint64_t expirations;
 
 	if (count < 0 && errno != EINTR)
-		return diag_error(diag, NULL, -errno, "waiting for events failed: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot wait for events: %s", strerror(errno));
 	for (int i = 0; i < count; i++) {
 		woken[i] = events[i].data.u64;
 		if (woken[i] == LIVE_WAKE_TIMER && read(loop->timer_fd, &expirations, sizeof expirations) < 0)

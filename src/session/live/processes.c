@@ -38,10 +38,9 @@ static int explain(pid_t pid, int error, struct asterism_diag *diag)
 	case EINVAL:
 	case ENOENT:
 		return diag_error(diag, NULL, -EINVAL,
-				  pid > 0 ? "%d is a thread, not a process" : "%d is not the number of a process",
-				  (int)pid);
+				  pid > 0 ? "%d is a thread, not a process" : "%d is not a valid process id", (int)pid);
 	default:
-		return diag_error(diag, NULL, -error, "process %d cannot be observed: %s", (int)pid, strerror(error));
+		return diag_error(diag, NULL, -error, "cannot observe process %d: %s", (int)pid, strerror(error));
 	}
 }
 

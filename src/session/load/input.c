@@ -25,7 +25,7 @@ static const char *hint_for(const char *file)
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		if (strcmp(file, words[i]) == 0)
-			return "a rule behind -r is one word for the shell: put all of it into single quotes";
+			return "after -r, put the whole rule into single quotes";
 	}
 	return NULL;
 }
@@ -42,11 +42,11 @@ static const char *describe(int error)
 {
 	switch (error) {
 	case ENOENT:
-		return "there is no such file";
+		return "no such file";
 	case EISDIR:
 		return "this is a directory, not a file";
 	case EACCES:
-		return "this file may not be read (permission denied)";
+		return "cannot read this file: permission denied";
 	default:
 		return strerror(error);
 	}
@@ -137,7 +137,7 @@ int session_input_read(const char *file, size_t limit, struct asterism_diag *dia
 	else if (result < 0)
 		result = say(diag, file, describe(-result));
 	else if (read_length > limit)
-		result = say(diag, file, "this file is too large for rules (the limit is 16 MiB)");
+		result = say(diag, file, "this file is too large: rule files may have 16 MiB");
 	if (result < 0) {
 		alloc_free(read_text);
 		return result;

@@ -77,7 +77,8 @@ int session_report_order(const struct program *program, struct event_catalog *ca
 	}
 	if (waiting && within)
 		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-			 "%s %s takes %s after the %s of the same call where what it looks at is not in memory yet",
+			 "%s %s may see %s only after the %s of the same call, where the data it compares is not in "
+			 "memory yet",
 			 program_sort(row), program_text(program, row->name), waiting->name, within->name);
 	return 0;
 }

@@ -69,7 +69,7 @@ static int read_line(const struct reading *reading, char *line)
 			continue;
 		*switches[i].is_on = true;
 		word = strtok_r(NULL, blanks, &state);
-		return word ? wrong(reading, switches[i].name, "a statement that stands alone is followed by", word)
+		return word ? wrong(reading, switches[i].name, "a statement without arguments is followed by", word)
 			    : 0;
 	}
 	if (strcmp(word, "allow") != 0)
@@ -91,7 +91,7 @@ int policy_read(struct session_policy *policy, const char *path, struct asterism
 	int result = 0;
 
 	if (!file)
-		return diag_error(diag, NULL, -errno, "%s cannot be read: %s", path, strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot read %s: %s", path, strerror(errno));
 	while (!result && fgets(line, sizeof line, file)) {
 		reading.line++;
 		if (!strchr(line, '\n') && !feof(file))
@@ -100,7 +100,7 @@ int policy_read(struct session_policy *policy, const char *path, struct asterism
 			result = read_line(&reading, line);
 	}
 	if (!result && ferror(file))
-		result = diag_error(diag, NULL, -EIO, "%s cannot be read", path);
+		result = diag_error(diag, NULL, -EIO, "cannot read %s", path);
 	fclose(file);
 	return result;
 }
@@ -126,7 +126,7 @@ static int check_statement(const struct session_policy *policy, const struct pro
 			 "%s %s calls %s, which the policy does not allow", program_sort(rule), name, action->name);
 		return -EINVAL;
 	}
-	diag_add(diag, ASTERISM_NOTE, NULL, "--allow-actions lets it happen",
+	diag_add(diag, ASTERISM_NOTE, NULL, "use --allow-actions to let rules act",
 		 "%s %s calls %s, which is only reported, not done", program_sort(rule), name, action->name);
 	return 0;
 }
@@ -194,10 +194,10 @@ static bool is_on_itself(const struct program *program, const struct program_sta
 static int refuse_hearsay(const struct program *program, const struct program_rule *rule,
 			  const struct react_action *action, struct asterism_diag *diag)
 {
-	return diag_error(diag, NULL, -EINVAL,
-			  "%s %s calls %s, but it rests on events of applications (sensors): what they say is no "
-			  "ground for that",
-			  program_sort(rule), program_text(program, rule->name), action->name);
+	return diag_error(
+		diag, NULL, -EINVAL,
+		"%s %s calls %s, but depends on events of applications (sensors), which are not trusted for that",
+		program_sort(rule), program_text(program, rule->name), action->name);
 }
 
 static int check_rule(const struct session_policy *policy, const struct program *program,

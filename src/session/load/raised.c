@@ -75,7 +75,8 @@ static void report(const struct program *program, const struct program_rule *rul
 		   enum asterism_severity severity, struct asterism_diag *diag)
 {
 	diag_add(diag, severity, NULL, NULL,
-		 "%s %s waits for %s, which is only declared: no kernel raises it and no rule or machine emits it",
+		 "%s %s waits for %s, which is only declared: the kernel does not raise it, and no rule or machine "
+		 "emits it",
 		 program_sort(rule), program_text(program, rule->name),
 		 program_text(program, program->types[type].name));
 }

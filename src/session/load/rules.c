@@ -167,7 +167,7 @@ static int copy_input(struct session_rules *rules, const struct session_rules_so
 	if (source->length > LANG_FILE_BYTES_MAX)
 		return diag_error(diag,
 				  &(struct diag_location){ .source = &(struct diag_source){ .file = source->name } },
-				  -EINVAL, "this is too large for rules (the limit is 16 MiB)");
+				  -EINVAL, "this is too large: rules may have 16 MiB");
 	rules->inputs = alloc_zero(1, sizeof *rules->inputs);
 	if (!rules->inputs)
 		return diag_no_memory(diag);
@@ -315,11 +315,11 @@ static int refuse_change(const struct session_rules *rules, struct asterism_diag
 
 	if (rules->setting_count)
 		diag_add(diag, ASTERISM_ERROR, &location, "compile the rule text with the same --set instead",
-			 "this is a compiled image: its parameters are what they were then, %s cannot be set",
+			 "cannot set %s: this is a compiled image, whose parameters are fixed",
 			 rules->settings[0].name);
 	if (rules->exception_count)
 		diag_add(diag, ASTERISM_ERROR, &location, "compile the rule text with the same --except instead",
-			 "this is a compiled image: its rules have the exceptions that they had then");
+			 "cannot add exceptions: this is a compiled image, whose exceptions are fixed");
 	return -EINVAL;
 }
 

@@ -103,7 +103,7 @@ static void put_table(FILE *stream, const struct measures_item *item, uint32_t r
 	struct grid grid;
 
 	if (!grid_init(&grid, rows + (size_t)1, COLUMNS + (size_t)has_key)) {
-		fputs("  (memory is short)\n", stream);
+		fputs("  (out of memory)\n", stream);
 		grid_fini(&grid);
 		return;
 	}
@@ -173,7 +173,7 @@ static void put_histograms(FILE *stream, const struct measures_item *item, uint3
 	uint64_t *counts = alloc_zero(measure_bucket_count(item->measure), sizeof *counts);
 
 	if (!counts)
-		fputs("  (memory is short)\n", stream);
+		fputs("  (out of memory)\n", stream);
 	for (uint32_t i = 0; counts && i < rows; i++)
 		put_histogram(stream, item, i, counts);
 	alloc_free(counts);

@@ -65,9 +65,9 @@ static int find_costs(struct monitor *monitor, struct asterism_diag *diag)
 		result = calibrate_cost(rows, monitor->row_count, &wants->items[i], &cost);
 		sensor->cost_ns = cost.ns;
 		if (result == -ENOTSUP) {
-			diag_error(diag, NULL, result, "what %s costs for an element of %s cannot be tried",
-				   cost.culprit, sensor->name);
-			diag_hint(diag, "say it, as with --sensor NAME,cost=2us");
+			diag_error(diag, NULL, result, "cannot measure what %s costs for an event of %s", cost.culprit,
+				   sensor->name);
+			diag_hint(diag, "declare it, for example with --sensor NAME,cost=2us");
 		} else if (result) {
 			diag_no_memory(diag);
 		}
@@ -126,8 +126,7 @@ static int start(struct monitor *monitor, struct asterism_diag *diag)
 	monitor->entering = diag;
 	result = start_thread(monitor);
 	if (result)
-		return diag_error(diag, NULL, result, "the thread of the monitor cannot be started: %s",
-				  strerror(-result));
+		return diag_error(diag, NULL, result, "cannot start the monitor's thread: %s", strerror(-result));
 	while (!atomic_load(&monitor->has_entered))
 		usleep(100);
 	if (monitor->entered)
@@ -141,16 +140,16 @@ static int start(struct monitor *monitor, struct asterism_diag *diag)
 static void lock_memory(struct asterism_diag *diag)
 {
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
-		diag_add(diag, ASTERISM_WARNING, NULL, "CAP_IPC_LOCK or a larger limit (ulimit -l) is needed for it",
-			 "memory cannot be locked, so evaluations may have to wait for it: %s", strerror(errno));
+		diag_add(diag, ASTERISM_WARNING, NULL, "grant CAP_IPC_LOCK or raise the limit (ulimit -l)",
+			 "cannot lock memory, so evaluations may have to wait for page faults: %s", strerror(errno));
 }
 
 static const char *why_none(const struct monitor *monitor)
 {
 	if (!monitor->admission.declared)
-		return "no rate is declared of any sensor (--sensor NAME,rate=...)";
+		return "no sensor has a declared rate (--sensor NAME,rate=...)";
 	if (monitor->promise.policy == SCHEDULE_BEST_EFFORT && monitor->options.policy == SCHEDULE_BEST_EFFORT)
-		return "the system gives the monitor a processor when it likes (--policy best-effort)";
+		return "no latency is guaranteed: the monitor runs without real-time scheduling (--policy best-effort)";
 	return NULL;
 }
 
@@ -173,7 +172,7 @@ static int enter(struct monitor *monitor, struct asterism_diag *diag)
 
 		promise->policy = SCHEDULE_BEST_EFFORT;
 		snprintf(monitor->no_policy, sizeof monitor->no_policy,
-			 "%s, so the system gives the monitor a processor when it likes",
+			 "%s: the monitor runs without real-time scheduling, so no latency is guaranteed",
 			 message ? message->text : "out of memory");
 		promise->no_guarantee = monitor->no_policy;
 		asterism_diag_free(refusal);
@@ -246,8 +245,7 @@ static void ring_hint(char *hint, size_t size, const struct sensor_shape *shape,
 		larger.sub_count *= 2;
 		if (!sensor_shape_is_valid(&larger)) {
 			snprintf(hint, size,
-				 "no ring can be as large: declare a smaller burst, or a shorter period "
-				 "and latency");
+				 "no ring can be that large: declare a smaller burst, or a shorter period and latency");
 			return;
 		}
 	}
@@ -354,9 +352,7 @@ static int refuse_without_rate(const struct monitor *monitor, struct asterism_di
 	const struct stream_wants *wants = &monitor->options.wants;
 	char hint[200];
 
-	diag_error(diag, NULL, -EINVAL,
-		   "--strict and --policy ask for a promise, and no rate is declared of any sensor: nothing can be "
-		   "promised");
+	diag_error(diag, NULL, -EINVAL, "--strict and --policy need declared rates: no sensor has one");
 	snprintf(hint, sizeof hint,
 		 "write --sensor %s,rate=50000/s,burst=100, with its own figures%s; or leave --strict and --policy out",
 		 wants->items[0].name, wants->count > 1 ? ", and one for each other sensor" : "");

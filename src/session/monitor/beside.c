@@ -49,7 +49,7 @@ static int take_connected(struct beside *beside, uint32_t rule, struct asterism_
 
 		if (!beside->rules[other])
 			diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-				 "rule %s is evaluated beside the promise, too: EMIT connects it with %s",
+				 "rule %s is not covered by the guarantee either: EMIT connects it with %s",
 				 program_text(program, program->rules[other].name),
 				 program_text(program, program->rules[rule].name));
 		beside->rules[other] = true;
@@ -73,15 +73,15 @@ static int find(struct beside *beside, struct asterism_diag *diag)
 		found++;
 		if (program->rules[i].mode == PROGRAM_SYNCHRONOUS) {
 			diag_error(diag, NULL, -EOPNOTSUPP,
-				   "rule %s is SYNCHRONOUS and waits for %s, which the kernel raises: rules of a "
-				   "monitor act on nothing",
+				   "rule %s is SYNCHRONOUS and waits for %s, a kernel event: rules of a monitor cannot "
+				   "act",
 				   name, event);
-			diag_hint(diag, "'asterism run' takes it");
+			diag_hint(diag, "use 'asterism run' for it");
 			return -EOPNOTSUPP;
 		}
 		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-			 "rule %s waits for %s, which the kernel raises at no known rate: it is evaluated beside the "
-			 "promise, as by 'asterism run'",
+			 "rule %s is not covered by the guarantee: it waits for %s, a kernel event whose rate is "
+			 "unknown; it runs as under 'asterism run'",
 			 name, event);
 	}
 	for (uint32_t i = 0; i < program->rule_count && !result; i++)

@@ -151,8 +151,8 @@ static int on_process(void *context, const struct sensor_notice *notice)
 		result = stream_process_new(notice->process, notice->area, &intake->reading, &known->process);
 	if (result) {
 		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL,
-			 "the sensors of process %u are not read: %s", notice->process->pid,
-			 result == -E2BIG ? "too many are" : "out of memory");
+			 "not reading the sensors of process %u: %s", notice->process->pid,
+			 result == -E2BIG ? "too many processes have sensors" : "out of memory");
 		sensor_mapping_free(notice->area);
 		alloc_free(known);
 		return 0;
@@ -173,7 +173,7 @@ static int on_type(void *context, const struct sensor_notice *notice)
 	result = stream_process_type(known->process, notice->type, notice->text, &options->wants, options->diag);
 	if (result == -EBADMSG) {
 		diag_add(options->diag, ASTERISM_WARNING, NULL, NULL,
-			 "what process %u (%s) says of a sensor makes no sense", known->process->pid,
+			 "process %u (%s) declares a sensor in a malformed way", known->process->pid,
 			 known->process->comm);
 		return 0;
 	}

@@ -39,21 +39,22 @@ static int declare(struct monitor *monitor, const struct monitor_declared *decla
 			continue;
 		found++;
 		if (sensor->cost_ns || sensor->is_declared)
-			return diag_error(diag, NULL, -EINVAL, "--sensor %s: %s is declared already, by another name",
-					  declared->name, sensor->name);
+			return diag_error(diag, NULL, -EINVAL,
+					  "--sensor %s: %s is already declared, under another name", declared->name,
+					  sensor->name);
 		sensor->cost_ns = declared->cost_ns;
 		if (!declared->rate.count)
 			continue;
 		sensor->is_declared = true;
 		if (jcs_from_rate(&declared->rate, &sensor->stream))
 			return diag_error(diag, NULL, -EINVAL,
-					  "--sensor %s: no producer has such a rate: the spacing is longer than an "
-					  "element has time, or a figure is out of range",
+					  "--sensor %s: impossible rate: the spacing exceeds the time for one event, "
+					  "or a number is out of range",
 					  declared->name);
 	}
 	if (found)
 		return 0;
-	diag_error(diag, NULL, -EINVAL, "--sensor %s: nothing that is monitored is called so", declared->name);
+	diag_error(diag, NULL, -EINVAL, "--sensor %s: the monitor reads no sensor with that name", declared->name);
 	diag_hint(diag, wants->count ? wants->items[0].name : NULL);
 	return -EINVAL;
 }

@@ -118,12 +118,12 @@ int refused_tell(enum schedule_policy policy, const struct refused_facts *facts,
 		diag_hint(diag, "raise it; 950000 is the kernel's own" BUDGET_HINT);
 	} else if (is_deadline && facts->is_pinned) {
 		diag_error(diag, NULL, -EPERM,
-			   "%s is not permitted to a process that may run on some of the processors only", kernel_name);
+			   "%s is not permitted for a process that may run on only some of the CPUs", kernel_name);
 		diag_hint(diag, "run it without taskset or cpuset, or use --policy fifo");
 	} else {
 		diag_error(diag, NULL, -EPERM, "%s is not permitted here", kernel_name);
-		diag_hint(diag, "a user namespace, a cgroup without real-time share (cpu.rt_runtime_us) or a filter of "
-				"system calls forbids it: run it outside" BUDGET_HINT);
+		diag_hint(diag, "a user namespace, a cgroup without real-time share (cpu.rt_runtime_us) or a seccomp "
+				"filter forbids it: run it outside of that" BUDGET_HINT);
 	}
 	return -EPERM;
 }

@@ -83,7 +83,7 @@ static int refuse_room(const struct schedule *schedule, struct asterism_diag *di
 	char runtime[ADMISSION_TIME_BYTES], period[ADMISSION_TIME_BYTES], fits[ADMISSION_TIME_BYTES], hint[200];
 	uint64_t fitting = find_fitting(schedule);
 
-	diag_error(diag, NULL, -EBUSY, "the kernel does not admit %s in every %s: it has promised its time to others",
+	diag_error(diag, NULL, -EBUSY, "the kernel does not admit %s per %s: its real-time budget is taken by others",
 		   admission_time(runtime, schedule->runtime_ns), admission_time(period, schedule->period_ns));
 	snprintf(hint, sizeof hint,
 		 "%s would fit: lower the rates, ask for more --latency, or raise "
@@ -115,10 +115,11 @@ static int refuse_period(const struct schedule *schedule, struct asterism_diag *
 
 	if (schedule->period_ns >= from && schedule->period_ns <= to)
 		return diag_error(
-			diag, NULL, -EINVAL, "the kernel's scheduler refuses --policy deadline: %s in every %s, d = %s",
+			diag, NULL, -EINVAL, "the kernel's scheduler refuses --policy deadline: %s per %s, deadline %s",
 			admission_time(period, schedule->runtime_ns), admission_time(least, schedule->period_ns),
 			admission_time(most, schedule->deadline_ns));
-	diag_error(diag, NULL, -EINVAL, "the kernel takes periods of %s to %s for SCHED_DEADLINE, and --period is %s",
+	diag_error(diag, NULL, -EINVAL,
+		   "the kernel accepts periods from %s to %s for SCHED_DEADLINE, but --period is %s",
 		   admission_time(least, from), admission_time(most, to), admission_time(period, schedule->period_ns));
 	diag_hint(diag,
 		  schedule->period_ns > to

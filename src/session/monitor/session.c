@@ -62,7 +62,7 @@ static int add_want(struct monitor_session *session, uint32_t type)
 	};
 
 	if (!want.type)
-		return diag_error(session->diag, NULL, -EOPNOTSUPP, "no catalog knows the event %s", name);
+		return diag_error(session->diag, NULL, -EOPNOTSUPP, "no catalog declares the event %s", name);
 	session->wants.items[session->wants.count++] = want;
 	return 0;
 }
@@ -170,7 +170,7 @@ static int part_rules(struct monitor_session *session, const struct session_rule
 		session->in_time[i] = !beside_has(session->beside, i);
 		if (!session->in_time[i] && options->on_raise && program_emits(program, &program->rules[i]))
 			diag_add(session->diag, ASTERISM_WARNING, NULL, NULL,
-				 "what rule %s EMITs is not raised: it is evaluated beside the promise",
+				 "events that rule %s EMITs are not raised: the rule is not covered by the guarantee",
 				 program_text(program, program->rules[i].name));
 	}
 	return result;
@@ -269,7 +269,7 @@ static int start_beside(struct monitor_session *session)
 /* A promise that somebody insists on is to be of something. */
 static int admit(struct monitor_session *session, struct monitor_promise *promise)
 {
-	static const char *const why = "nothing is evaluated in time: every rule waits for events of the kernel";
+	static const char *const why = "nothing is covered by the guarantee: every rule waits for kernel events";
 	const struct monitor_options *options = &session->options->monitor;
 	bool is_empty = monitor_is_empty(session->monitor);
 	int result;

@@ -291,7 +291,7 @@ static bool unwind(struct frames *frames, const struct program_match *match)
 	if (!frames->unwinder)
 		frames->unwinder = unwinder_new();
 	if (!frames->unwinder) {
-		snprintf(unwound->why, sizeof unwound->why, "memory is short");
+		snprintf(unwound->why, sizeof unwound->why, "out of memory");
 		return false;
 	}
 	unwinder_walk(frames->unwinder, match, &frames->mappings, unwound);
@@ -347,7 +347,7 @@ static int name_stack(struct frames *frames, uint32_t index, const struct progra
 
 	forget_names(named);
 	frames_begin(frames);
-	*unwound = (struct unwound){ .why = "its process is of another namespace" };
+	*unwound = (struct unwound){ .why = "its process is in another namespace" };
 	if (read_mappings(frames, match, foreign))
 		return -ENOMEM;
 	if (!foreign)

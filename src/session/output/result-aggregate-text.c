@@ -121,7 +121,7 @@ static void put_table(FILE *stream, const struct aggregate_report *report)
 			fill_row(&grid, i + 1, report->table, &report->rows[i]);
 		grid_put(stream, &grid);
 	} else {
-		fputs("  (memory is short)\n", stream);
+		fputs("  (out of memory)\n", stream);
 	}
 	grid_fini(&grid);
 }

@@ -63,7 +63,7 @@ static void put_warning(FILE *stream, const struct program *program, const struc
 
 	if (!text || *text)
 		fputs("  ", stream);
-	text_write(stream, text ? text : "(memory is short)", TEXT_WORDS);
+	text_write(stream, text ? text : "(out of memory)", TEXT_WORDS);
 	free(text);
 }
 

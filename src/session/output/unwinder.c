@@ -344,18 +344,18 @@ static void say_where(const struct unwinder *unwinder, uint64_t address, char *w
 	const char *name = mapping ? mappings_name(unwinder->mappings, mapping) : "";
 
 	if (!module && *name == '/' && unwinder->process->count == UNWIND_FILES_MAX)
-		snprintf(why, UNWIND_WHY_BYTES, "%s is not among the first %d files of its process", name,
+		snprintf(why, UNWIND_WHY_BYTES, "%s is not among the first %d files that its process has mapped", name,
 			 UNWIND_FILES_MAX);
 	else if (!module && *name)
-		snprintf(why, UNWIND_WHY_BYTES, "%s is no file", name);
+		snprintf(why, UNWIND_WHY_BYTES, "%s is not a regular file", name);
 	else if (!module)
-		snprintf(why, UNWIND_WHY_BYTES, "there is no file at 0x%" PRIx64, address);
+		snprintf(why, UNWIND_WHY_BYTES, "no file is mapped at 0x%" PRIx64, address);
 	else if (module->state == UNTRUSTED)
-		snprintf(why, UNWIND_WHY_BYTES, "%s is a file that others may write", name);
+		snprintf(why, UNWIND_WHY_BYTES, "%s is writable by other users", name);
 	else if (module->state == UNREADABLE)
-		snprintf(why, UNWIND_WHY_BYTES, "%s cannot be read", name);
+		snprintf(why, UNWIND_WHY_BYTES, "cannot read %s", name);
 	else
-		snprintf(why, UNWIND_WHY_BYTES, "%s does not say who called 0x%" PRIx64, name,
+		snprintf(why, UNWIND_WHY_BYTES, "%s has no unwind information for 0x%" PRIx64, name,
 			 address - mapping->start + mapping->offset);
 }
 
@@ -376,10 +376,10 @@ static void say_end(const struct unwinder *unwinder, char *why)
 	else if (found->count)
 		say_where(unwinder, found->addresses[found->count - 1], why);
 	else if (unwinder->process->count == UNWIND_FILES_MAX)
-		snprintf(why, UNWIND_WHY_BYTES, "none of the first %d files of its process can be read",
+		snprintf(why, UNWIND_WHY_BYTES, "cannot read any of the first %d files that its process has mapped",
 			 UNWIND_FILES_MAX);
 	else
-		snprintf(why, UNWIND_WHY_BYTES, "none of the files of its process can be read");
+		snprintf(why, UNWIND_WHY_BYTES, "cannot read any of the files that its process has mapped");
 }
 
 /* That some of it is less certain comes first. */
@@ -394,7 +394,7 @@ static void say_why(const struct unwinder *unwinder, bool is_whole)
 		return;
 	memcpy(end, found->why, sizeof end);
 	say_where(unwinder, found->addresses[unwinder->guessed - 1], guess);
-	snprintf(found->why, sizeof found->why, "in part by frame pointers: %.250s%s%.200s", guess, *end ? "; " : "",
+	snprintf(found->why, sizeof found->why, "partly by frame pointers: %.250s%s%.200s", guess, *end ? "; " : "",
 		 end);
 }
 
@@ -403,7 +403,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct program_match *match,
 {
 	*found = (struct unwound){ 0 };
 	if (!unwind_registers_are_known(match->stack_copy->registers)) {
-		snprintf(found->why, sizeof found->why, "code of another architecture is not unwound");
+		snprintf(found->why, sizeof found->why, "cannot unwind code of another architecture");
 		return;
 	}
 	unwinder->match = match;
@@ -414,7 +414,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct program_match *match,
 	unwinder->last = 1;
 	unwinder->process = process_of(unwinder, mappings);
 	if (!unwinder->process) {
-		snprintf(found->why, sizeof found->why, "memory is short");
+		snprintf(found->why, sizeof found->why, "out of memory");
 		return;
 	}
 	struct process *process = unwinder->process;

@@ -102,9 +102,10 @@ static int check_fields(const struct recording *recording, const struct selectio
 		if (at == recording->event_count || has_all(type, wanted->events[i].recorded))
 			continue;
 		if (memcmp(recording->events[at].recorded, wanted->events[i].recorded, type->field_count))
-			return diag_error(recording->diag, NULL, -EINVAL,
-					  "%s is recorded with other fields, which stay as long as the recording runs",
-					  type->name);
+			return diag_error(
+				recording->diag, NULL, -EINVAL,
+				"%s is recorded with other fields, which cannot change while the recording runs",
+				type->name);
 	}
 	return 0;
 }
@@ -184,7 +185,7 @@ static int describe(struct recording *recording)
 		recording_description_free(description);
 	if (result == -EBUSY || result == -EINPROGRESS)
 		return diag_error(recording->diag, NULL, -EBUSY,
-				  "the disk stands still: what is recorded stays as it was");
+				  "writes are stalled: the choice of events was not changed");
 	if (result)
 		recording_thread_news(recording->thread, recording->diag);
 	return result;
@@ -254,15 +255,17 @@ int recording_mask(struct recording *recording, const struct selection *wanted)
 	int result = 0;
 
 	if (!recording->recorder)
-		return diag_error(recording->diag, NULL, -EINVAL, "a recording of sensors alone takes what it takes");
+		return diag_error(recording->diag, NULL, -EINVAL,
+				  "the choice of events cannot be changed in a recording of sensors only");
 	if (recording->sensors || wanted->sensor_count)
 		return diag_error(recording->diag, NULL, -EINVAL,
-				  "with sensors of applications, what is recorded stays as it was at the beginning");
+				  "the choice of events cannot be changed in a recording with application sensors");
 	if (!recording->options.is_masked || !wanted->count)
-		return diag_error(recording->diag, NULL, -EINVAL, "nothing would be recorded any more");
+		return diag_error(recording->diag, NULL, -EINVAL, "no event type would be left to record");
 	if (recording->change_count == CTF_CHANGES_MAX)
 		return diag_error(recording->diag, NULL, -E2BIG,
-				  "a recording may change %d times what it takes: begin another one", CTF_CHANGES_MAX);
+				  "the choice of events was changed %d times, the limit: start another recording",
+				  CTF_CHANGES_MAX);
 	result = check_fields(recording, wanted);
 	if (!result)
 		result = remember(recording, &before);

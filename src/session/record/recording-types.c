@@ -90,7 +90,7 @@ static int refuse(struct recording_types *types, const struct stream_announced *
 {
 	if (!types->is_full)
 		diag_add(diag, ASTERISM_WARNING, NULL, "name fewer sensors, or record fewer programs",
-			 "%s of %s and all further ones are not recorded: there are %d types of sensors already",
+			 "not recording %s of %s and any further sensors: the limit of %d sensor types is reached",
 			 announced->type->name, announced->program, TYPES_MAX);
 	types->is_full = true;
 	return 1;

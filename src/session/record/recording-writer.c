@@ -370,7 +370,7 @@ static int make_snapshot_folder(const struct recording_writer *writer, const cha
 		else if (mkdir(path, 0700) == 0)
 			return 0;
 	} while (errno == EEXIST);
-	return diag_error(writer->diag, NULL, -errno, "%s cannot be made: %s", path, strerror(errno));
+	return diag_error(writer->diag, NULL, -errno, "cannot create %s: %s", path, strerror(errno));
 }
 
 static int snapshot(void *context, const struct recording_snapshot_order *order)

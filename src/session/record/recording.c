@@ -42,7 +42,7 @@ static int open_recorder(struct recording *recording)
 	if (!what->count)
 		return 0;
 	if (recording->options.ring_bytes > RING_BYTES_MAX)
-		return diag_error(recording->diag, NULL, -EINVAL, "a ring takes at most %" PRIu64 " GiB per processor",
+		return diag_error(recording->diag, NULL, -EINVAL, "a ring may have at most %" PRIu64 " GiB per CPU",
 				  RING_BYTES_MAX >> 30);
 	types = alloc_zero(what->count, sizeof *types);
 	recording->events = alloc_zero(what->count, sizeof *recording->events);
@@ -84,7 +84,7 @@ static int open_folder(struct recording *recording)
 
 	if (folder < 0)
 		return diag_error(recording->diag, &(struct diag_location){ .source = &source }, folder,
-				  "the directory cannot be made: %s", why);
+				  "cannot create the directory: %s", why);
 	close(folder);
 	return 0;
 }
@@ -154,9 +154,9 @@ static int open_sensors(struct recording *recording)
 	if (!recording->options.what->sensor_count)
 		return 0;
 	if (recording->options.lttng)
-		return diag_error(recording->diag, NULL, -EINVAL,
-				  "LTTng has no names for sensors of applications: they are "
-				  "recorded without --layout lttng");
+		return diag_error(
+			recording->diag, NULL, -EINVAL,
+			"application sensors cannot be recorded with --layout lttng, which has no names for them");
 	result = recording_sensors_new(&options, recording->writer_diag, &recording->sensors);
 	diag_take(recording->diag, recording->writer_diag);
 	return result;
@@ -204,7 +204,7 @@ static int open_thread(struct recording *recording)
 	if (result == -ENOMEM)
 		return diag_no_memory(recording->diag);
 	if (result)
-		return diag_error(recording->diag, NULL, result, "there is no thread to be had for writing: %s",
+		return diag_error(recording->diag, NULL, result, "cannot create a thread for writing: %s",
 				  strerror(-result));
 	return 0;
 }
@@ -322,8 +322,7 @@ int recording_poll(struct recording *recording, uint64_t *wait_ns)
 	int result = recording->recorder ? ebpf_recorder_poll(recording->recorder, &missed, wait_ns) : 0;
 
 	if (result)
-		return diag_error(recording->diag, NULL, result, "the recording cannot be followed: %s",
-				  strerror(-result));
+		return diag_error(recording->diag, NULL, result, "cannot follow the recording: %s", strerror(-result));
 	recording_thread_report(recording->thread, missed_of(recording));
 	recording_thread_news(recording->thread, recording->diag);
 	return 0;

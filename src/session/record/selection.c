@@ -117,7 +117,7 @@ static int unknown_field(const struct event_type *type, const char *name, struct
 static int bad_form(struct asterism_diag *diag)
 {
 	return diag_error(diag, NULL, -EINVAL,
-			  "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them");
+			  "write events as EVENT, EVENT:FIELD+FIELD or !EVENT, separated by commas");
 }
 
 static int add_field(struct selected_event *event, struct event_catalog *catalog, struct piece piece,
@@ -202,7 +202,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 	btf_kernel_close(btf);
 	if (!result && !taken)
 		result = diag_error(diag, NULL, -EINVAL,
-				    found ? "this kernel raises none of the events that match '%s'"
+				    found ? "this kernel does not raise any of the events that match '%s'"
 					  : "no event matches '%s'",
 				    pattern);
 	return result;
@@ -231,17 +231,17 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 
 	if (!type) {
 		diag_add(diag, ASTERISM_ERROR, NULL, hint_at(event_catalog_nearest(catalog, name), hint, sizeof hint),
-			 "there is no event called '%s'", name);
+			 "there is no event '%s'", name);
 		return -EINVAL;
 	}
 	if (type->called) {
-		snprintf(hint, sizeof hint, "record it as what it is: -e sensor:%s", type->called);
+		snprintf(hint, sizeof hint, "it is a sensor: use -e sensor:%s", type->called);
 		diag_add(diag, ASTERISM_ERROR, NULL, hint,
 			 "%s calls the kernel only while a rule waits for it there: a recording would be empty", name);
 		return -EINVAL;
 	}
 	if (!type->hook_count)
-		return diag_error(diag, NULL, -EINVAL, "no kernel raises %s", name);
+		return diag_error(diag, NULL, -EINVAL, "the kernel does not raise %s", name);
 	return add_type(selection, catalog, type, fields, diag);
 }
 
@@ -256,7 +256,7 @@ static int remove_matching(struct selection *selection, const char *pattern, str
 			selection->events[kept++] = selection->events[i];
 	}
 	if (kept == selection->count)
-		return diag_error(diag, NULL, -EINVAL, "'!%s' leaves out nothing of what would be recorded", pattern);
+		return diag_error(diag, NULL, -EINVAL, "'!%s' excludes nothing that would be recorded", pattern);
 	selection->count = kept;
 	return 0;
 }
@@ -292,9 +292,9 @@ static int add_declared(struct selection *selection, const char *name, struct as
 		has_any |= type->sensor != NULL;
 	}
 	if (!result && !has_any) {
-		result = diag_error(diag, NULL, -EINVAL, "there is no sensor in '%s'",
+		result = diag_error(diag, NULL, -EINVAL, "'%s' declares no sensor",
 				    name + strlen(SENSOR_CATALOG_PREFIX));
-		diag_hint(diag, "sensor:NAME takes what running programs announce under that name");
+		diag_hint(diag, "sensor:NAME records what running programs declare under that name");
 	}
 	event_catalog_free(catalog);
 	return result;
@@ -318,7 +318,7 @@ static int add_sensors(struct selection *selection, const char **at, struct aste
 	name = name ? name + 1 : pattern;
 	if (!*name || (strcmp(name, "*") != 0 && name[strspn(name, NAME_LETTERS)]))
 		return diag_error(diag, NULL, -EINVAL,
-				  "sensors are given as sensor:NAME, sensor:PROGRAM:NAME, NAME being '*' for all, or "
+				  "write sensors as sensor:NAME, sensor:PROGRAM:NAME ('*' as NAME means all), or "
 				  "sensor:/path/of/program");
 	return add_sensor(selection, pattern, diag);
 }

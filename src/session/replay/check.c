@@ -243,17 +243,16 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 	if (!result)
 		result = list_missing(judging, true, &forbidden);
 	if (!result && needed && !matches && judging->check->skips) {
-		report(judging, rule, ASTERISM_WARNING, needed,
-		       ", so it is left out: it cannot find anything in this input");
+		report(judging, rule, ASTERISM_WARNING, needed, ", so it is skipped: it cannot match in this input");
 		judging->skipped++;
 	} else if (!result && needed && !matches) {
-		report(judging, rule, ASTERISM_ERROR, needed, ", so it cannot find anything in this input");
+		report(judging, rule, ASTERISM_ERROR, needed, ", so it cannot match in this input");
 		result = -EINVAL;
 	} else if (!result && needed) {
-		report(judging, rule, ASTERISM_WARNING, needed, ": what it would have found with that is missing");
+		report(judging, rule, ASTERISM_WARNING, needed, ": matches with it are missing");
 	}
 	if (!result && forbidden)
-		report(judging, rule, ASTERISM_WARNING, forbidden, ": that it did not happen is no evidence");
+		report(judging, rule, ASTERISM_WARNING, forbidden, ": its absence proves nothing");
 	alloc_free(needed);
 	alloc_free(forbidden);
 	return result == -ENOMEM ? diag_no_memory(judging->diag) : result;
@@ -285,10 +284,9 @@ static void advise(const struct judging *judging)
 	if (judging->lacks_raised && judging->check->remedy)
 		advise_about(judging);
 	else if (judging->lacks_declared && !judging->lacks_raised)
-		diag_hint(judging->diag,
-			  "these events are only declared, so no kernel raises them for asterism: they come "
-			  "from other tools, such as LTTng on a kernel built for debugging, or from "
-			  "programs; for a shipped rule 'asterism rules NAME' says from where");
+		diag_hint(judging->diag, "these events are only declared and not raised by the kernel: they come from "
+					 "other tools, such as LTTng on a kernel built for debugging, or from "
+					 "programs; for a shipped rule 'asterism rules NAME' says from where");
 }
 
 static uint32_t most_states(const struct program *program)
@@ -315,7 +313,7 @@ static int judge_all(struct judging *judging)
 		result = judged ? judged : result;
 	}
 	if (!result && judging->skipped && judging->skipped == judging->program->rule_count) {
-		diag_add(judging->diag, ASTERISM_ERROR, NULL, NULL, "all rules are left out");
+		diag_add(judging->diag, ASTERISM_ERROR, NULL, NULL, "all rules are skipped");
 		result = -EINVAL;
 	}
 	advise(judging);

@@ -36,8 +36,8 @@ static int open_one(struct opening *opening, const char *file)
 		result = derive_new(*source, opening->catalog, opening->diag, source);
 	else if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
 		diag_add(opening->diag, ASTERISM_NOTE, NULL, NULL,
-			 "%s does not say which events it was asked to hold: whether one did not happen or was not "
-			 "recorded is unknown",
+			 "%s does not list which events were enabled, so an absent event may have happened and not "
+			 "been recorded",
 			 file);
 	if (result)
 		return result;

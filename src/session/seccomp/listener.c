@@ -49,7 +49,7 @@ int listener_init(struct listener *listener, const struct sock_fprog *filter, st
 		return 0;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) || sizes.seccomp_notif > sizeof listener->start ||
 	    sizes.seccomp_data != sizeof(struct seccomp_data))
-		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel does not let system calls be held for Veto");
+		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel cannot hold system calls for Veto");
 	listener->page = new_page();
 	return listener->page ? 0 : diag_no_memory(diag);
 }
@@ -87,13 +87,13 @@ static int explain(struct asterism_diag *diag, int error)
 {
 	switch (error) {
 	case -EINVAL:
-		return diag_error(diag, NULL, -EOPNOTSUPP, "Veto needs Linux 5.19: system calls cannot be held");
+		return diag_error(diag, NULL, -EOPNOTSUPP, "Veto needs Linux 5.19 to hold system calls");
 	case -EBUSY:
 		return diag_error(diag, NULL, -EOPNOTSUPP,
-				  "Veto is not possible here: something else holds asterism's own system calls "
-				  "already, and Linux allows one such holder");
+				  "Veto is not possible here: another program already holds asterism's own system "
+				  "calls, and Linux allows only one such holder");
 	default:
-		return diag_error(diag, NULL, error == -EPERM ? error : -EAGAIN, "system calls cannot be held: %s",
+		return diag_error(diag, NULL, error == -EPERM ? error : -EAGAIN, "cannot hold system calls: %s",
 				  strerror(-error));
 	}
 }
@@ -145,7 +145,7 @@ int listener_take(struct listener *listener, int pidfd, struct asterism_diag *di
 	ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP); /* only faster */
 	atomic_store(&listener->page->taken, true);
 	if (atomic_load(&listener->page->no_new_privs))
-		diag_add(diag, ASTERISM_NOTE, NULL, "with CAP_SYS_ADMIN Veto does without",
+		diag_add(diag, ASTERISM_NOTE, NULL, "with CAP_SYS_ADMIN, Veto does not need no_new_privs",
 			 "the command cannot gain privileges by setuid programs (no_new_privs)");
 	reported = await_start(listener, pidfd);
 	return reported ? explain(diag, reported) : 0;

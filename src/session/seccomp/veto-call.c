@@ -83,7 +83,7 @@ static int read_field(const struct reading *reading, const char *text, uint32_t 
 	bool is_text = !result && path->op == SOURCE_USTR;
 
 	if (result || is_text != (field->value == EVENT_STRING) || !is_reported(is_text ? path->left : path)) {
-		snprintf(reading->reason, reading->size, "a held call does not carry '%s'", field->name);
+		snprintf(reading->reason, reading->size, "a held call does not have '%s'", field->name);
 		return result ? result : -EINVAL;
 	}
 	*made = (struct veto_field){ path, field->value, field->offset, field->bytes };
@@ -123,7 +123,7 @@ int veto_type_init(struct veto_type *made, const struct veto_wish *wish, struct 
 	if (!made->sources)
 		return -ENOMEM;
 	if (!event_type_is_call(type)) {
-		snprintf(reason, size, "it is not the beginning of a system call");
+		snprintf(reason, size, "it is not the entry of a system call");
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < type->hook_count && !result; i++)

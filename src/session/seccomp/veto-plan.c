@@ -72,7 +72,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 		      struct asterism_diag *diag)
 {
 	if (rule->flags & PROGRAM_RULE_DEADLINE)
-		return refuse(diag, program, rule, "it may match when the time is up, and then there is none");
+		return refuse(diag, program, rule, "it may match when its time is up, when no call is held");
 	if (rule->flags & PROGRAM_RULE_OVER_ALL)
 		return refuse(diag, program, rule, "it looks at every event");
 	if (rule->mode == PROGRAM_ASYNCHRONOUS)
@@ -80,7 +80,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 	if (program_emits(program, rule))
 		return refuse(diag, program, rule, "it emits events");
 	if (reads->header[HEADER_CPU])
-		return refuse(diag, program, rule, "it asks for 'cpu', which a held call does not carry");
+		return refuse(diag, program, rule, "it uses 'cpu', which a held call does not have");
 	return 0;
 }
 
@@ -116,7 +116,7 @@ static int add_type(struct veto_plan *plan, const struct session_rules *rules, u
 
 	made->index = index;
 	if (result == -EINVAL)
-		return diag_error(diag, NULL, result, "system calls cannot be judged by %s: %s", name, reason);
+		return diag_error(diag, NULL, result, "rules over %s cannot judge system calls: %s", name, reason);
 	return result ? diag_no_memory(diag) : 0;
 }
 
@@ -226,5 +226,6 @@ void session_place(const struct program *program, uint32_t rule, struct session_
 		return;
 	}
 	*placement = (struct session_placement){ .place = SESSION_VETO };
-	snprintf(placement->reason, sizeof placement->reason, "the call that completes it is held until it is judged");
+	snprintf(placement->reason, sizeof placement->reason,
+		 "the call that completes the match is held until it is judged");
 }

@@ -241,8 +241,8 @@ static int check_scope(const struct veto *veto, bool launches, struct asterism_d
 	for (uint32_t i = 0; i < veto->program->rule_count && !launches; i++) {
 		if (!veto->plan.rules[i])
 			continue;
-		diag_add(diag, ASTERISM_ERROR, NULL, "only a command that asterism launches can be held: -- CMD",
-			 "rule %s calls Veto, which cannot be done to processes that run already",
+		diag_add(diag, ASTERISM_ERROR, NULL, "Veto works only for a command that asterism launches: -- CMD",
+			 "rule %s calls Veto, which does not work for processes that are already running",
 			 program_text(veto->program, veto->program->rules[i].name));
 		return -EINVAL;
 	}
@@ -268,7 +268,7 @@ static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
 	veto->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	veto->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (veto->news_fd < 0 || veto->stop_fd < 0)
-		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot create an epoll descriptor: %s", strerror(errno));
 	return executor_new(&executor, diag, &veto->executor);
 }
 
@@ -369,7 +369,7 @@ int veto_start(struct veto *veto, const struct veto_command *command, struct ast
 		return 0;
 	veto->exec_fd = fcntl(command->error_fd, F_DUPFD_CLOEXEC, 0);
 	if (veto->exec_fd < 0)
-		return diag_error(diag, NULL, -errno, "no descriptors to wait with: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot create an epoll descriptor: %s", strerror(errno));
 	veto->launched = command->pid;
 	veto->listener = command->listener->fd;
 	command->listener->fd = -1;
@@ -379,7 +379,9 @@ int veto_start(struct veto *veto, const struct veto_command *command, struct ast
 	result = pthread_create(&veto->thread, NULL, run, veto);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	veto->runs = result == 0;
-	return result ? diag_error(diag, NULL, -result, "no thread to judge system calls: %s", strerror(result)) : 0;
+	return result ? diag_error(diag, NULL, -result, "cannot create a thread to judge system calls: %s",
+				   strerror(result))
+		      : 0;
 }
 
 int veto_fd(const struct veto *veto)

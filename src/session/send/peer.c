@@ -36,8 +36,8 @@ static int find_host(struct send_peer *peer, const char *text, struct asterism_d
 	int result;
 
 	if (!colon || colon == text || !colon[1] || (size_t)(colon - text) >= sizeof host)
-		return diag_error(diag, NULL, -EINVAL, "'%s' is no address to send to, such as tcp:192.0.2.1:9000",
-				  peer->name);
+		return diag_error(diag, NULL, -EINVAL,
+				  "invalid address to send to: '%s' (use one like tcp:192.0.2.1:9000)", peer->name);
 	snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
 	if (*host == '[' && host[strlen(host) - 1] == ']') {
 		memmove(host, host + 1, strlen(host));
@@ -60,7 +60,7 @@ static int open_file(struct send_peer *peer, const char *path, struct asterism_d
 	/* A fifo without a reader is opened, too; it takes what fits. */
 	peer->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
 	if (peer->fd < 0)
-		return diag_error(diag, NULL, -EINVAL, "%s cannot be written: %s", path, strerror(errno));
+		return diag_error(diag, NULL, -EINVAL, "cannot write %s: %s", path, strerror(errno));
 	if (tcgetattr(peer->fd, &settings) == 0) {
 		cfmakeraw(&settings);
 		tcsetattr(peer->fd, TCSANOW, &settings);
@@ -85,9 +85,9 @@ static void leave(struct send_peer *peer, int error, struct asterism_diag *diag)
 	peer->next_ns = clock_now_ns() + AGAIN_NS;
 	if (!peer->was_told)
 		diag_add(diag, ASTERISM_WARNING, NULL,
-			 peer->is_socket ? "it is tried again twice a second; what it misses is counted"
-					 : "nothing more is sent there",
-			 "%s takes no events: %s", peer->name, strerror(error));
+			 peer->is_socket ? "asterism retries twice a second and counts what is missed"
+					 : "nothing more will be sent there",
+			 "%s does not accept events: %s", peer->name, strerror(error));
 	peer->was_told = true;
 }
 
@@ -120,7 +120,7 @@ bool peer_step(struct send_peer *peer, struct asterism_diag *diag)
 	}
 	peer->is_connecting = false;
 	if (peer->was_told)
-		diag_add(diag, ASTERISM_NOTE, NULL, NULL, "%s takes events again", peer->name);
+		diag_add(diag, ASTERISM_NOTE, NULL, NULL, "%s accepts events again", peer->name);
 	peer->was_told = false;
 	return true;
 }

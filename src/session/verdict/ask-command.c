@@ -59,7 +59,7 @@ int ask_command_new(const char *text, const struct program *program, struct aste
 		command->words[count++ % (WORDS_MAX + 1)] = word;
 	if (count == 0 || count > WORDS_MAX) {
 		ask_command_free(command);
-		return diag_error(diag, NULL, -EINVAL, "the command that is to be asked has %s",
+		return diag_error(diag, NULL, -EINVAL, "the command of --ask has %s",
 				  count ? "too many words" : "no name");
 	}
 	*made = command;

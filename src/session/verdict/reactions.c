@@ -255,12 +255,12 @@ static void report_stop(struct reactions *reactions, const struct react_call *ca
 	if (!pid || reactions->stops_reported++ >= STOPS_TOLD_MAX)
 		return;
 	diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
-		 "%s has stopped process %d by %s, and no rule lets it go on: it stands still until %s%d%s%s",
-		 call->rule, pid, call->action->name, freezes ? "its cgroup is thawed (process " : "'kill -CONT ", pid,
+		 "%s stopped process %d with %s, and no rule continues it: it stays stopped until %s%d%s%s", call->rule,
+		 pid, call->action->name, freezes ? "its cgroup is thawed (process " : "'kill -CONT ", pid,
 		 freezes ? ")" : "'", call->action->is_undone ? " or the end of this session" : "");
 	if (reactions->stops_reported == STOPS_TOLD_MAX)
 		diag_add(reactions->options.stops, ASTERISM_WARNING, NULL, NULL,
-			 "further processes that are stopped are not reported one by one");
+			 "further stopped processes are not reported one by one");
 }
 
 /* Does one call, or says why not. */

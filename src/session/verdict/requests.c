@@ -128,7 +128,8 @@ static int settle(struct requests *requests, struct ask *ask, enum session_verdi
 	if (!by)
 		by = "answer";
 	const struct program_reaction reaction = { .how = PROGRAM_DONE_IN_KERNEL,
-						   .why = stopped_is_gone(ask->stopped) ? "the process is gone" : NULL,
+						   .why = stopped_is_gone(ask->stopped) ? "the process has ended"
+											: NULL,
 						   .verdict = aborts ? "abort" : "continue",
 						   .by = by };
 
@@ -272,7 +273,7 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 	int result = stopped_list_ask(&requests->stopped_list, (pid_t)match->pid, &stopped);
 
 	if (result) {
-		const char *why = result == -ESRCH ? "the process is gone" : "memory or descriptors are short";
+		const char *why = result == -ESRCH ? "the process has ended" : "memory or descriptors are short";
 		const struct program_reaction failed = { .how = PROGRAM_NOT_DONE, .why = why };
 
 		return report(requests, match, statement, &failed);
@@ -281,7 +282,7 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 
 	if (!ask) {
 		struct program_reaction reaction = { .how = PROGRAM_DONE_IN_KERNEL,
-						     .why = "too many questions are pending",
+						     .why = "too many verdict requests are pending",
 						     .verdict = asked.aborts ? "abort" : "continue",
 						     .by = "default" };
 		if (asked.aborts)

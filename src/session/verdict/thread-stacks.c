@@ -33,10 +33,10 @@ static const struct {
 	const char *text; /* behind "thread 12 " */
 } reasons[] = {
 	{ -ESRCH, "has ended" },
-	{ -EBUSY, "was running: what it is in, only its processor knows" },
-	{ -ENODATA, "has no code of its own: it is the kernel's, or about to end" },
-	{ -ETIMEDOUT, "has a stack that is not in memory, and was not brought in time" },
-	{ -EAGAIN, "waits: another thread's stack is not in memory, and has not been brought yet" },
+	{ -EBUSY, "was running: only waiting threads have a stack that can be read" },
+	{ -ENODATA, "has no user code: it is a kernel thread, or about to exit" },
+	{ -ETIMEDOUT, "has a stack that is not in memory and was not loaded in time" },
+	{ -EAGAIN, "is waiting for another thread's stack, which is not in memory and not loaded yet" },
 };
 
 struct thread_stacks *thread_stacks_new(struct frames *frames)
@@ -82,7 +82,7 @@ static int refuse(int tid, int error, char *why, size_t size)
 			snprintf(why, size, "thread %d %s", tid, reasons[i].text);
 			return error;
 		}
-	snprintf(why, size, "thread %d cannot be looked into: %s", tid, strerror(-error));
+	snprintf(why, size, "cannot inspect thread %d: %s", tid, strerror(-error));
 	return error;
 }
 
@@ -121,11 +121,11 @@ int thread_stacks_take(void *context, int tid, char *why, size_t size)
 	if (has(stacks, tid))
 		return 0;
 	if (!stacks->reader) {
-		snprintf(why, size, "this kernel has no programs that go along its threads (Linux 5.18 has)");
+		snprintf(why, size, "this kernel cannot iterate over threads with BPF (since Linux 5.18)");
 		return -EOPNOTSUPP;
 	}
 	if (index == FRAMES_THREADS_MAX) {
-		snprintf(why, size, "a match has the stacks of at most %d threads", FRAMES_THREADS_MAX);
+		snprintf(why, size, "a match can have the stacks of at most %d threads", FRAMES_THREADS_MAX);
 		return -E2BIG;
 	}
 	int result = read_thread(stacks, tid, &found);
@@ -146,7 +146,7 @@ int thread_stacks_take(void *context, int tid, char *why, size_t size)
 
 void thread_stacks_tell(struct thread_stacks *stacks, struct program_match *reported)
 {
-	static const char *const short_of_memory[] = { "(memory is short)" };
+	static const char *const short_of_memory[] = { "(out of memory)" };
 
 	for (uint32_t i = 0; i < stacks->count; i++) {
 		const struct taken *taken = &stacks->taken[i];

@@ -25,7 +25,7 @@ static int add_fd(struct verdicts *verdicts, int fd)
 
 	if (fd < 0 || epoll_ctl(verdicts->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
 		return 0;
-	return diag_error(verdicts->diag, NULL, -errno, "waiting for answers is not possible: %s", strerror(errno));
+	return diag_error(verdicts->diag, NULL, -errno, "cannot wait for answers: %s", strerror(errno));
 }
 
 static int open_command(struct verdicts *verdicts, const struct responses_options *options)
@@ -66,8 +66,8 @@ static void note_nobody(struct verdicts *verdicts, const struct responses_option
 
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		if (may_ask(verdicts, &program->rules[i], i))
-			diag_add(verdicts->diag, ASTERISM_NOTE, NULL, "--ask CMD asks a command",
-				 "%s %s asks, but no one answers: its default is done",
+			diag_add(verdicts->diag, ASTERISM_NOTE, NULL, "use --ask CMD to let a command answer",
+				 "%s %s calls Ask, but no client answers: its default is used",
 				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 }
 
@@ -86,7 +86,7 @@ int verdicts_new(const struct responses_options *options, struct reactions *reac
 	verdicts->diag = diag;
 	verdicts->stopping.stops.fd = -1;
 	verdicts->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	result = verdicts->epoll_fd < 0 ? diag_error(diag, NULL, -errno, "no descriptors to wait with") : 0;
+	result = verdicts->epoll_fd < 0 ? diag_error(diag, NULL, -errno, "cannot create an epoll descriptor") : 0;
 	if (!result)
 		result = stopping_open(&verdicts->stopping, reactions_undo(reactions), diag);
 	if (!result)

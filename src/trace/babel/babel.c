@@ -126,7 +126,7 @@ static void report_closed(const struct search *search, struct asterism_diag *dia
 	struct diag_location location = { .source = &source };
 
 	diag_add(diag, search->count ? ASTERISM_WARNING : ASTERISM_ERROR, &location, NULL,
-		 "this directory cannot be read: %s", strerror(search->error));
+		 "cannot read this directory: %s", strerror(search->error));
 }
 
 static int compare_names(const void *left, const void *right)
@@ -160,10 +160,10 @@ static int complain_own(const struct search *own, const char *folder, struct ast
 		diag_no_memory(diag);
 	else if (several)
 		diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint,
-			 "this is a folder with %zu traces of asterism, not a trace: %s", own->count, listed);
+			 "this is a directory with %zu traces, not a trace: %s", own->count, listed);
 	else
 		diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint,
-			 "this is a folder with a trace of asterism, not a trace: %s", listed);
+			 "this is a directory with a trace in it, not a trace: %s", listed);
 	alloc_free(listed);
 	alloc_free(hint);
 	return result ? -ENOMEM : -EINVAL;
@@ -228,7 +228,7 @@ static int start(const struct babel_request *request, struct event_source **made
 	close(fds[1]);
 	if (options.pid < 0) {
 		close(fds[0]);
-		return complain(request->diag, request->name, -EAGAIN, "no process to read it in");
+		return complain(request->diag, request->name, -EAGAIN, "cannot create a process to read it");
 	}
 	options.fd = fds[0];
 	return babel_listen(&options, made);
@@ -248,7 +248,7 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 	else if (search.count == 0 && search.closed)
 		result = -search.error;
 	else if (search.count == 0)
-		result = complain(diag, folder, -EINVAL, "this directory is no trace: there is no metadata in it");
+		result = complain(diag, folder, -EINVAL, "this directory is not a trace: it has no metadata");
 	else
 		result = refuse_own(&search, folder, diag);
 	request.folders = (const char *const *)search.folders;

@@ -46,7 +46,7 @@ static int complain(struct listener *listener, int code, const char *text)
 
 static int complain_end(struct listener *listener)
 {
-	return complain(listener, -EINVAL, "the trace is damaged: libbabeltrace2 gave up on it");
+	return complain(listener, -EINVAL, "the trace is damaged: libbabeltrace2 cannot read on");
 }
 
 /* Makes sure that bytes are in hand. Returns 1, 0 at the end, -errno. */
@@ -119,7 +119,7 @@ static int tell_absent(struct listener *listener, const struct event_type *type,
 		return diag_no_memory(listener->diag);
 	if (*text)
 		diag_add(listener->diag, ASTERISM_WARNING, &(struct diag_location){ .source = &source }, NULL,
-			 "events of %s have no%s in this trace: 0 or empty stands there", type->name, text);
+			 "events of %s have no%s in this trace: the fields are 0 or empty", type->name, text);
 	alloc_free(text);
 	return 0;
 }

@@ -532,19 +532,19 @@ static int make_graph(struct babel *babel, const struct babel_request *request)
 	int result = 0;
 
 	if (!making.files || !muxer)
-		result = complain(babel, -EOPNOTSUPP, "the plug-ins of libbabeltrace2 (ctf, utils) were not found");
+		result = complain(babel, -EOPNOTSUPP, "cannot find the plug-ins of libbabeltrace2 (ctf, utils)");
 	else if (bt_graph_add_filter_component(babel->graph, muxer, "muxer", NULL, BT_LOGGING_LEVEL_NONE,
 					       &making.muxer) != 0)
-		result = complain_library(babel, "its streams cannot be merged");
+		result = complain_library(babel, "cannot merge its streams");
 	for (size_t i = 0; i < request->folder_count && !result; i++) {
 		if (!add_files(&making, request->folders[i], i))
-			result = complain_library(babel, "the trace cannot be opened");
+			result = complain_library(babel, "cannot open the trace");
 	}
 	/* A trace may have no streams at all. */
 	if (!result && making.muxer_ports == 0)
 		babel->ended = true;
 	else if (!result && !add_sink(&making, babel))
-		result = complain_library(babel, "the trace cannot be read");
+		result = complain_library(babel, "cannot read the trace");
 	bt_plugin_put_ref(ctf);
 	bt_plugin_put_ref(utils);
 	return result;

@@ -171,8 +171,8 @@ static babel_open_fn *load(struct asterism_diag *diag)
 		memcpy(&open_fn, &symbol, sizeof open_fn);
 	else
 		diag_error(diag, NULL, -EOPNOTSUPP,
-			   "traces of other tools are read through " BABEL_MODULE ", which is not usable (it is "
-			   "built where libbabeltrace2-dev is installed): %s",
+			   "traces of other tools need " BABEL_MODULE
+			   ", which cannot be used (it is built if libbabeltrace2-dev is installed): %s",
 			   dlerror());
 	return open_fn;
 }

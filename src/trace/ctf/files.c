@@ -85,16 +85,15 @@ static int open_folder(struct ctf_files *files)
 	int result = create_folder(files->path, files->mode, NULL, &why);
 
 	if (result < 0)
-		return diag_error(files->diag, &location, result, "the directory cannot be made: %s", why);
+		return diag_error(files->diag, &location, result, "cannot create the directory: %s", why);
 	files->folder = result;
 	result = create_is_empty(files->folder);
 	if (result < 0)
-		return fail(files, NULL, -result, "the directory cannot be read");
+		return fail(files, NULL, -result, "cannot read the directory");
 	if (result)
 		return 0;
-	diag_add(files->diag, ASTERISM_ERROR, &location,
-		 "name a directory that does not exist yet, or remove what is in it",
-		 "the directory is not empty; a trace is not written over other files");
+	diag_add(files->diag, ASTERISM_ERROR, &location, "name a directory that does not exist, or empty it",
+		 "the directory is not empty: a trace never overwrites files");
 	return -EEXIST;
 }
 
@@ -133,7 +132,7 @@ int ctf_files_close(struct ctf_files *files)
 		return 0;
 	for (uint32_t i = 0; i < files->stream_count; i++) {
 		if (files->streams[i].fd >= 0 && close(files->streams[i].fd) && !result)
-			result = fail(files, NULL, errno, "a file of the trace could not be written to its end");
+			result = fail(files, NULL, errno, "cannot write a file of the trace completely");
 	}
 	if (files->folder >= 0)
 		close(files->folder);
@@ -171,13 +170,13 @@ int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
 	int fd = create_in(files->folder, UNFINISHED, files->mode, &why), result;
 
 	if (fd < 0)
-		return fail(files, "metadata", -fd, "the file cannot be made");
+		return fail(files, "metadata", -fd, "cannot create the file");
 	result = write_all(fd, text, length);
 	if (!result && renameat(files->folder, UNFINISHED, files->folder, "metadata"))
 		result = -errno;
 	if (result) {
 		unlinkat(files->folder, UNFINISHED, 0);
-		return fail(files, "metadata", -result, "the file cannot be written");
+		return fail(files, "metadata", -result, "cannot write the file");
 	}
 	files->bytes += length - files->metadata_bytes;
 	files->metadata_bytes = length;
@@ -190,7 +189,7 @@ int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t len
 	size_t done = 0;
 
 	if (fd < 0)
-		return fail(files, "metadata", errno, "the file cannot be opened again");
+		return fail(files, "metadata", errno, "cannot reopen the file");
 	while (done < length && !result) {
 		ssize_t wrote = write(fd, text + done, length - done);
 
@@ -218,7 +217,7 @@ static int open_part(struct ctf_files *files, uint32_t index)
 	name_part(files, index, stream->part, name);
 	stream->fd = create_in(files->folder, name, files->mode, &why);
 	stream->bytes = 0;
-	return stream->fd < 0 ? fail(files, name, -stream->fd, "the file cannot be made") : 0;
+	return stream->fd < 0 ? fail(files, name, -stream->fd, "cannot create the file") : 0;
 }
 
 /* Completes the current part. */
@@ -234,7 +233,7 @@ static int complete(struct ctf_files *files, uint32_t index)
 	name_part(files, index, stream->part, name);
 	stream->fd = -1;
 	stream->part++;
-	return close(fd) ? fail(files, name, errno, "the file could not be written to its end") : 0;
+	return close(fd) ? fail(files, name, errno, "cannot write the file completely") : 0;
 }
 
 /* The part of a stream whose last event is the oldest, completed if it is not yet; NULL where nothing is left. */
@@ -276,7 +275,7 @@ static int make_room(struct ctf_files *files, uint64_t bytes)
 			return result;
 		name_part(files, oldest->stream, oldest->part, name);
 		if (unlinkat(files->folder, name, 0))
-			return fail(files, name, errno, "the oldest file of the trace cannot be deleted");
+			return fail(files, name, errno, "cannot delete the oldest file of the trace");
 		files->bytes -= oldest->bytes;
 		files->deleted_bytes += oldest->bytes;
 		*oldest = files->parts[--files->part_count];
@@ -292,8 +291,8 @@ static int cut(struct ctf_files *files, uint32_t index, int error)
 
 	name_part(files, index, stream->part, name);
 	if (ftruncate(stream->fd, (off_t)stream->bytes) || lseek(stream->fd, (off_t)stream->bytes, SEEK_SET) < 0)
-		return fail(files, name, errno, "what was written of a packet cannot be taken back");
-	return fail(files, name, error, error == ENOSPC ? "the disk is full" : "the file cannot be written");
+		return fail(files, name, errno, "cannot remove an incompletely written packet");
+	return fail(files, name, error, error == ENOSPC ? "the disk is full" : "cannot write the file");
 }
 
 static int write_packet(struct ctf_files *files, uint32_t index, const struct ctf_packet *packet)

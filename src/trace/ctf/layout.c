@@ -314,7 +314,7 @@ static int fill(struct ctf_layout *layout, const struct ctf_layout_options *opti
 	int result = 0;
 
 	if (options->event_count >= CTF_ID_STATE_START - 2 * CALLS_MAX)
-		return diag_error(layout->diag, NULL, -EINVAL, "a trace cannot hold so many types");
+		return diag_error(layout->diag, NULL, -EINVAL, "a trace cannot have that many event types");
 	layout->added = arena_zero(layout->arena, options->event_count + 1, sizeof *layout->added);
 	if (!layout->added)
 		return diag_no_memory(layout->diag);

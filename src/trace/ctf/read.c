@@ -436,7 +436,7 @@ static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
 		return diag_no_memory(ctf->diag);
 	if (result)
 		return diag_error(ctf->diag, &(struct diag_location){ .source = &location }, result,
-				  "the trace cannot be read: %s", strerror(-result));
+				  "cannot read the trace: %s", strerror(-result));
 	return 0;
 }
 

@@ -137,12 +137,12 @@ static int open_file(struct ctf_stream *stream, int folder)
 	close_file(stream);
 	stream->fd = open_part(folder, stream->parts[stream->next_part++].name, &status);
 	if (stream->fd < 0)
-		return damaged(stream, 0, "the file cannot be opened any more");
+		return damaged(stream, 0, "cannot reopen the file");
 	if (!status.st_size)
 		return damaged(stream, 0, "the file is empty");
 	map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, stream->fd, 0);
 	if (map == MAP_FAILED)
-		return damaged(stream, 0, "the file cannot be mapped");
+		return damaged(stream, 0, "cannot map the file");
 	madvise(map, (size_t)status.st_size, MADV_SEQUENTIAL);
 	stream->map = map;
 	stream->size = stream->map_bytes = (size_t)status.st_size;

@@ -91,7 +91,7 @@ static int load(struct file *file, const char *path, struct asterism_diag *diag)
 	close(fd);
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
-	return result ? fail(file, diag, result, "metadata cannot be read") : 0;
+	return result ? fail(file, diag, result, "cannot read the metadata") : 0;
 }
 
 /* The type that the catalog in force has under this name; it is not to look elsewhere for one. */
@@ -263,8 +263,9 @@ int ctf_types_read(struct ctf_types *types, const char *path, struct event_catal
 	if (!result)
 		result = ctf_metadata_read(&file.source, arena, diag, &metadata);
 	if (!result && *metadata.changed)
-		diag_add(diag, ASTERISM_WARNING, NULL, "their absence is no evidence there",
-			 "what was recorded has changed meanwhile: of these types not all events are in the trace: %s",
+		diag_add(diag, ASTERISM_WARNING, NULL, "their absence proves nothing there",
+			 "the choice of recorded events changed meanwhile: the trace does not have all events of these "
+			 "types: %s",
 			 metadata.changed);
 	if (!result)
 		result = add_classes(types, &metadata, catalog, &file, diag);

@@ -54,7 +54,7 @@ int ctf_sensors_declare(struct ctf_sensors *sensors, struct ctf_files *files, co
 	int result;
 
 	if (!next || next >= EVENT_PACKED_ID_LATE || sensors->text.length > CTF_METADATA_BYTES_MAX / 2)
-		return diag_error(diag, NULL, -EINVAL, "a trace cannot hold so many types of sensors");
+		return diag_error(diag, NULL, -EINVAL, "a trace cannot have that many sensor types");
 	if (alloc_grow(&sensors->layouts, &sensors->capacity, next, sizeof *sensors->layouts))
 		return diag_no_memory(diag);
 	result = describe(sensors, files, sensor, diag);

@@ -170,7 +170,7 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	int result;
 
 	if (options->event_count >= EVENT_PACKED_ID_LATE || options->stream_count >= CTF_STREAM_SENSORS)
-		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot hold so many types or processors");
+		return diag_error(writer->diag, NULL, -EINVAL, "a trace cannot have that many event types or CPUs");
 	writer->stream_count = options->stream_count + options->has_sensors;
 	writer->wall_ns = options->wall_ns ? options->wall_ns : wall_ns();
 	writer->layout_count = (uint32_t)options->event_count + 1;

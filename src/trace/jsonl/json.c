@@ -312,7 +312,7 @@ int json_read_object(const char *line, size_t length, struct json_members *membe
 	if (result)
 		return result;
 	skip_space(&scan);
-	return scan.at == scan.end ? 1 : fail(&scan, "something stands behind the object");
+	return scan.at == scan.end ? 1 : fail(&scan, "there is text after the object");
 }
 
 /* Writes the character as UTF-8 and returns its bytes. */

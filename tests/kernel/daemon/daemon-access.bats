@@ -33,7 +33,7 @@ naming() {
 refused() {
 	naming "$2"
 	run --separate-stderr -2 "$1" load named.rule
-	[ "$stderr" = "asterism: error: named:1:8: there is no catalog '$2' (only installed catalogs can be named here, by their names without a folder)" ]
+	[ "$stderr" = "asterism: error: named:1:8: catalog not found: '$2' (only installed catalogs can be named here, by name without a directory)" ]
 }
 
 @test "rules of clients name installed catalogs only" {
@@ -57,7 +57,7 @@ refused() {
 	chmod 644 spy.astc
 	start --group nogroup
 	run --separate-stderr -2 nobody load spy.astc
-	[[ $stderr == "asterism: error: rule spy waits for spied, which is only declared: no kernel raises it"* ]]
+	[[ $stderr == "asterism: error: rule spy waits for spied, which is only declared: the kernel does not raise it"* ]]
 }
 
 @test "what an installed catalog holds is not told to clients" {
@@ -87,7 +87,7 @@ refused() {
 	for name in secret spy.events open.events link.events hard.events theirs.events/ nowhere; do
 		naming "$PWD/$name"
 		run --separate-stderr -2 nobody load named.rule
-		[[ $stderr == "asterism: error: named:1:8: there is no catalog '$PWD/$name' (a catalog is an installed one, or, by its whole path, a file of your own"* ]]
+		[[ $stderr == "asterism: error: named:1:8: catalog not found: '$PWD/$name' (a catalog is an installed one, or, by its whole path, a file of your own"* ]]
 	done
 	naming "$PWD/through.events"
 	run --separate-stderr -2 nobody load named.rule
@@ -112,7 +112,7 @@ refused() {
 	echo 'allow all' >policy
 	chmod 664 policy
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy policy
-	[[ $output == *"the policy policy can be written by others than root"* ]]
+	[[ $output == *"the policy policy is writable by users other than root"* ]]
 	chmod 644 policy
 	start --group nogroup --policy policy
 	refused nobody "$PWD/spy.events"
@@ -125,7 +125,7 @@ refused() {
 	start --group nogroup
 	[[ $(ctl -f json query wrong.rule) == *"SECRETWORD"* ]]
 	run -0 nobody -f json query
-	[[ $output == *'"error":"only root sees what is wrong; it is in the log of the daemon"'* ]]
+	[[ $output == *'"error":"only root may see the error; it is in the daemon's log"'* ]]
 	[[ $output != *SECRETWORD* ]]
 	run --separate-stderr -4 nobody activate wrong.rule
 	[[ $stderr != *SECRETWORD* ]]
@@ -141,7 +141,7 @@ refused() {
 	chmod 666 open.events
 	start
 	[ "$(asked '[n for n in u if u[n]["error"]]')" = "['open.rule', 'theirs.rule']" ]
-	grep -q "error: theirs.rule:1:8: there is no catalog '$PWD/theirs.events'" log
+	grep -q "error: theirs.rule:1:8: catalog not found: '$PWD/theirs.events'" log
 	[ "$(asked 'u["mine.rule"]["state"]')" = active ]
 }
 
@@ -155,30 +155,30 @@ ends() {
 @test "without privileges: not up, status 4" {
 	setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$asterismd" || skip "asterismd itself may not be read by others here"
 	chmod 777 .
-	ends 4 "no rule can be at work here: observing the kernel needs the capabilities CAP_BPF and CAP_PERFMON (or root)" \
+	ends 4 "rules cannot run on this machine: observing the kernel needs the capabilities CAP_BPF and CAP_PERFMON (or root)" \
 		setpriv --reuid=65534 --regid=65534 --clear-groups
 	[ ! -e out ]
 	cp pair.rule rules/
-	ends 4 "no rule can be at work here: " setpriv --reuid=65534 --regid=65534 --clear-groups
-	ends 4 "no rule can be at work here: " setpriv --bounding-set=-all,+kill --no-new-privs
+	ends 4 "rules cannot run on this machine: " setpriv --reuid=65534 --regid=65534 --clear-groups
+	ends 4 "rules cannot run on this machine: " setpriv --bounding-set=-all,+kill --no-new-privs
 }
 
 @test "without catalogs, or a folder of rules, or a rule that is right: not up, status 2" {
 	mkdir catalogs
 	echo 'EVENT wrong' >catalogs/linux.events
-	ends 2 "no rule can be at work here: $PWD/catalogs/linux.events:2:1: " env ASTERISM_CATALOGS="$PWD/catalogs"
+	ends 2 "rules cannot run on this machine: $PWD/catalogs/linux.events:2:1: " env ASTERISM_CATALOGS="$PWD/catalogs"
 	echo nonsense >rules/wrong.rule
 	cp pair.rule rules/theirs.rule
 	chmod 666 rules/theirs.rule
-	ends 2 "no file in rules can be at work"
+	ends 2 "no rule file in rules could be loaded"
 	cp pair.rule rules/pair.rule
 	start
-	grep -q 'asterismd: warning: 2 of 3 files in rules are not at work' log
+	grep -q 'asterismd: warning: 2 of 3 rule files in rules could not be loaded' log
 	stop
 	chmod 777 rules
-	ends 2 "the folder of rules rules cannot be used: it can be written by others than root"
+	ends 2 "cannot use the rules directory rules: it is writable by users other than root"
 	rm -r rules
-	ends 2 "the folder of rules rules cannot be used: No such file or directory"
+	ends 2 "cannot use the rules directory rules: No such file or directory"
 	mkdir rules
 	start
 	grep -q 'asterismd: warning: there are no rules in rules: ' log
@@ -189,7 +189,7 @@ ends() {
 	start
 	mv rules away
 	run --separate-stderr -2 ctl reload
-	[ "$stderr" = "asterism: error: the folder of rules cannot be used, and all units stay as they are: see the log" ]
+	[ "$stderr" = "asterism: error: cannot use the rules directory; all units stay as they are, see the daemon's log" ]
 	call 1
 	await '"match":"pair"' out 1
 }
@@ -210,10 +210,10 @@ ends() {
 	: >target
 	ln -sf target out
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out
-	[[ $output == *"matches cannot be written to out: it is a symbolic link, which is not followed: name what it points to"* ]]
+	[[ $output == *"cannot write matches to out: it is a symbolic link, and links are not followed: name its target"* ]]
 	chown nobody target
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output target
-	[[ $output == *"matches cannot be written to target: it belongs to another user, and is not overwritten"* ]]
+	[[ $output == *"cannot write matches to target: it belongs to another user and will not be overwritten"* ]]
 	run -2 "$asterismd" --mode 777
 }
 

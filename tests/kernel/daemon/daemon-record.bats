@@ -33,7 +33,7 @@ nobody() {
 
 @test "a recording is begun, flushed, looked at and ended; the trace is root's alone, and a rule finds its match in it" {
 	start --recordings traces
-	[ "$(ctl record)" = $'nothing is recorded\n0 traces in traces, 0 KiB of 1024 MiB' ]
+	[ "$(ctl record)" = $'nothing is being recorded\n0 traces in traces, 0 KiB of 1024 MiB' ]
 	run -0 ctl record start one -e sys_enter_getppid,sys_exit_getppid
 	[ "$output" = "one: 2 types of events recorded, the newest 256 MiB in traces/one" ]
 	call 5
@@ -47,8 +47,8 @@ nobody() {
 	[[ $output == "one: 16 events, 0 lost, "*" KiB in traces/one" ]]
 	[ "$(count traces/one sys_enter_getppid)" = 8 ]
 	[ "$("$ASTERISM" replay -q pair.rule traces/one | wc -l)" = 8 ]
-	[ "$(ctl record | head -1)" = "nothing is recorded" ]
-	grep -q 'recording one: begun by user 0' log
+	[ "$(ctl record | head -1)" = "nothing is being recorded" ]
+	grep -q 'recording one: started by user 0' log
 	grep -q 'recording one: ended with 16 events, 0 lost' log
 	stop
 }
@@ -96,13 +96,13 @@ nobody() {
 	start --recordings traces
 	ctl record start one -e sched_switch:next_pid,sys_enter_getppid
 	run --separate-stderr -2 ctl record mask sys_enter_getpid_
-	[[ $stderr == *"error: there is no event called 'sys_enter_getpid_' (did you mean "* ]]
+	[[ $stderr == *"error: there is no event 'sys_enter_getpid_' (did you mean "* ]]
 	run --separate-stderr -2 ctl record mask '!sched_switch' '!sys_enter_getppid'
-	[[ $stderr == *"error: nothing would be recorded any more" ]]
+	[[ $stderr == *"error: no event type would be left to record" ]]
 	run --separate-stderr -2 ctl record mask sched_switch:prev_pid
-	[[ $stderr == *"error: sched_switch is recorded with other fields, which stay as long as the recording runs" ]]
+	[[ $stderr == *"error: sched_switch is recorded with other fields, which cannot change while the recording runs" ]]
 	run --separate-stderr -2 ctl record mask
-	[[ ${stderr_lines[0]} == *"error: which events are to be recorded from here on?" ]]
+	[[ ${stderr_lines[0]} == *"error: no events were named to record from now on" ]]
 	[ "$(recorded 'r["masked"], sorted(r["types"])')" = "(0, ['sched_switch', 'sys_enter_getppid'])" ]
 	ctl record mask sched_switch
 	stop
@@ -117,7 +117,7 @@ nobody() {
 	[ "$(count traces/box/snapshot-1 sys_enter_getppid)" = 4 ]
 	call 2
 	run --separate-stderr -2 ctl record flush
-	[[ $stderr == *"error: box keeps its events in memory: a snapshot writes them" ]]
+	[[ $stderr == *"error: recording box keeps its events in memory: take a snapshot to write them" ]]
 	run -0 ctl record stop box
 	[[ $output == "box: 6 events, 0 lost, 2 snapshots, "* ]]
 	[ "$(count traces/box/end-2 sys_enter_getppid)" = 6 ]
@@ -129,12 +129,12 @@ nobody() {
 	ctl record start pairs ./pair.rule -e sys_enter_getpgid
 	[ "$(recorded 'sorted(r["types"])')" = "['sched_process_exit', 'sys_enter_getpgid', 'sys_enter_getppid', 'sys_exit_getppid']" ]
 	run --separate-stderr -2 ctl record start pairs
-	[[ $stderr == *"error: there is a trace called pairs already" ]]
+	[[ $stderr == *"error: a trace named pairs already exists" ]]
 	run --separate-stderr -2 ctl record start a b
-	[[ $stderr == *"error: a recording has one name: 'b' is another"* ]]
+	[[ $stderr == *"error: a recording has only one name: 'b' is a second one"* ]]
 	ctl record start switches @slow-request
 	run --separate-stderr -2 ctl record stop
-	[[ $stderr == *"error: several recordings run: name one" ]]
+	[[ $stderr == *"error: several recordings are running: name one" ]]
 	ctl record stop switches
 	stop
 	[ "$("$ASTERISM" dump traces/pairs 2>&1 >/dev/null)" = "" ]
@@ -152,42 +152,42 @@ nobody() {
 	[ "$(count traces/one sys_enter_getppid)" -ge 7 ]
 	start --recordings traces
 	run --separate-stderr -2 ctl record start one
-	[[ $stderr == *"error: there is a trace called one already" ]]
+	[[ $stderr == *"error: a trace named one already exists" ]]
 	stop
 }
 
 @test "who may record, where, and how much" {
 	start
 	run --separate-stderr -2 ctl record start
-	[[ $stderr == *"error: asterismd records nothing: it was given no folder for traces (--recordings)" ]]
+	[[ $stderr == *"error: asterismd cannot record: it was started without a directory for traces (--recordings)" ]]
 	stop
 	start --recordings traces --group nogroup
 	[ "$(control raw '{"op":"record-start","recording":"../x","length":0}\n' | cut -c1-31)" = '{"ok":false,"error":"malformed"' ]
 	run --separate-stderr -4 nobody record start x
-	[[ $stderr == *"error: only root may record (asterismd --clients-record lets the group)" ]]
+	[[ $stderr == *"error: only root may record; asterismd --clients-record allows the group, too" ]]
 	stop
 	start --recordings traces --group nogroup --clients-record --recordings-max 2M
 	nobody record start x --max-size 1M -e sys_enter_getppid
 	run --separate-stderr -2 nobody record start y
-	[[ $stderr == *"error: a user other than root has 1 recording at a time" ]]
+	[[ $stderr == *"error: a user other than root may have only 1 recording at a time" ]]
 	ctl record start roots --flight -e sys_enter_getppid
 	run --separate-stderr -4 nobody record stop roots
-	[[ $stderr == *"error: the recording roots belongs to another user: only root may do this" ]]
+	[[ $stderr == *"error: recording roots belongs to another user: only root may do this" ]]
 	ctl record stop roots
 	run --separate-stderr -2 ctl record start z --max-size 1M -e sys_exit_getppid
 	[[ $stderr == *"1024 KiB are needed, and of the 2 MiB of --recordings-max "*" KiB are left: remove traces from the folder of --recordings" ]]
 	run --separate-stderr -2 ctl record start z --max-size 4K -e sys_exit_getppid
-	[[ $stderr == *"error: a trace takes 1024 KiB at least: give it a larger --max-size" ]]
+	[[ $stderr == *"error: a trace needs at least 1024 KiB: use a larger --max-size" ]]
 	ctl record stop x
 	[ "$(stat -c %u%a traces/x)" = 0700 ]
 	stop
 	chmod 755 traces
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --recordings traces
-	[[ $output == *"recordings cannot go to traces: the folder is not for root alone (chmod 700)"* ]]
+	[[ $output == *"cannot record to traces: the directory is accessible to others (chmod 700)"* ]]
 }
 
 @test "sensors of applications are refused, alone and among events, and no file is opened because a client names it" {
-	local refusal="sensors of applications are not recorded here: 'asterism record' takes them"
+	local refusal="the library does not record application sensors: use 'asterism record'"
 	start --recordings traces --group nogroup --clients-record
 	for events in sensor:order sys_enter_getppid,sensor:order sensor:/etc/shadow sensor:/nowhere/x \
 		sys_enter_getppid,sensor:./own.events; do
@@ -224,7 +224,7 @@ loses_unwritten() {
 	[[ $output == *"lost: "*" could not be written"* ]]
 	call 1
 	run --separate-stderr -2 ctl record flush
-	[[ $stderr == *"not all up to now is in the trace: No space left on device"* ]]
+	[[ $stderr == *"the trace does not contain everything recorded so far: No space left on device"* ]]
 	curl -sf http://127.0.0.1:$port/metrics >metrics
 	python3 "$BATS_TEST_DIRNAME/../rig/exposition.py" metrics >parsed
 	grep -qx 'asterism_recordings 1' metrics

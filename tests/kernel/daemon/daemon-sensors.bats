@@ -26,7 +26,7 @@ lists() {
 
 @test "applications register, and come back when the daemon does" {
 	start --sensors
-	grep -q "sensors register at $PWD/sensors" log
+	grep -q "the sensor registry is at $PWD/sensors" log
 	./sensor-app go-on >/dev/null 3>&- 6<&- 7>&- &
 	running=$!
 	wait_for lists "sensor-app\[$running\], user 0: 0 events"
@@ -57,7 +57,7 @@ lists() {
 	stop
 	chmod 666 sensor-app
 	run ! start --sensors
-	grep -q "there is no catalog 'sensor:$PWD/sensor-app'" log
+	grep -q "catalog not found: 'sensor:$PWD/sensor-app'" log
 }
 
 @test "a rule of the directory finds what applications raise" {
@@ -89,7 +89,7 @@ lists() {
 	running=$!
 	wait_for [ -S sensors ]
 	run ! start --sensors
-	grep -q "a directory of sensors serves at $PWD/sensors already" log
+	grep -q "a sensor registry is already running at $PWD/sensors" log
 }
 
 @test "the log says what the session warns of" {
@@ -137,7 +137,7 @@ lists() {
 	local port
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	start --sensors --metrics 127.0.0.1:$port
-	[[ $(ctl query) == *$'\nsensors: 0 processes, 0 refused, 0 clients sent away' ]]
+	[[ $(ctl query) == *$'\nsensors: 0 processes, 0 refused, 0 clients disconnected' ]]
 	# What it has now, and few more.
 	prlimit --pid "$daemon" --nofile=$(($(ls /proc/"$daemon"/fd | wc -l) + 3)):
 	python3 - "$ASTERISM_SENSORS" <<-'END' 3>&- 6<&- 7>&- &

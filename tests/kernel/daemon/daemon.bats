@@ -23,7 +23,7 @@ teardown() {
 	cp two.rule rules/no-rule.txt
 	start
 	run --separate-stderr -2 ctl next pair
-	[ "$stderr" = "asterism: error: there is no unit pair: did you mean pair.rule?" ]
+	[ "$stderr" = "asterism: error: there is no unit 'pair': did you mean 'pair.rule'?" ]
 	call 2
 	await '"match":"pair"' out 2
 	[[ $(head -1 out) == '{"unit":"pair.rule","match":"pair",'*'"return":{"who":'"$puppet"'}'* ]]
@@ -121,10 +121,10 @@ teardown() {
 	[[ $(ctl ping) == "asterismd "*" runs" ]]
 	[ "$(ctl load pair.rule)" = "pair: 1 rule loaded" ]
 	run --separate-stderr -2 ctl load pair.rule
-	[ "$stderr" = "asterism: error: there is a unit pair already" ]
+	[ "$stderr" = "asterism: error: a unit named pair already exists" ]
 	ctl load two.rule other
 	run --separate-stderr -2 ctl query pair.rule
-	[ "$stderr" = "asterism: error: there is no unit pair.rule: did you mean pair?" ]
+	[ "$stderr" = "asterism: error: there is no unit 'pair.rule': did you mean 'pair'?" ]
 	call 1
 	[ "$(asked 'sorted(u), u["pair"]["rules"][0]["matches"]')" = "(['other', 'pair'], 1)" ]
 	ctl deactivate pair
@@ -139,7 +139,7 @@ teardown() {
 	wait $!
 	[[ $(cat next) == "pair: pair by python3 (process $puppet, thread $puppet) who=$puppet" ]]
 	run --separate-stderr -1 ctl next other --timeout 1ms
-	[ "$stderr" = "asterism: error: no result came in time" ]
+	[ "$stderr" = "asterism: error: no result came before the timeout" ]
 	ctl unload pair
 	[ "$(asked 'list(u)')" = "['other']" ]
 	run --separate-stderr -2 ctl query pair
@@ -174,7 +174,7 @@ await_waiting() {
 	printf 'RULE far PATTERN { sys_enter_getppid:a } WHERE { a.tid > 0.5 }\n' >far.rule
 	printf 'RULE sums PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] } AGGREGATE { AVG(b.ret * 1.5) }\n' >sums.rule
 	[[ $(ctl load far.rule 2>&1) == *"rule far runs in user space: it computes with floating-point numbers"* ]]
-	[[ $(ctl load sums.rule 2>&1) == *"rule sums has its matches delivered to be added up in user space: a value is a floating-point number"* ]]
+	[[ $(ctl load sums.rule 2>&1) == *"rule sums sends its matches to user space, where they are aggregated: a value is a floating-point number"* ]]
 	grep -q "far: rule far runs in user space" log
 	stop
 }
@@ -211,15 +211,15 @@ await_waiting() {
 	run --separate-stderr -1 nobody next --timeout 1ms
 	nobody load two.rule
 	run --separate-stderr -4 nobody load kill.rule
-	[ "$stderr" = "asterism: error: the rules call Kill, which changes the system: only root may load them" ]
+	[ "$stderr" = "asterism: error: the rules call Kill, which changes the system: only root may load such rules" ]
 	[ "$(asked 'sorted(u)')" = "['pair.rule', 'two']" ]
 	for word in unload deactivate activate; do
 		run --separate-stderr -4 nobody $word pair.rule
-		[ "$stderr" = "asterism: error: the unit pair.rule belongs to another user: only root may do this" ]
+		[ "$stderr" = "asterism: error: unit pair.rule belongs to another user: only root may do this" ]
 	done
 	run --separate-stderr -4 nobody reload
 	run --separate-stderr -4 nobody continue 1
-	[ "$stderr" = "asterism: error: only root may answer questions" ]
+	[ "$stderr" = "asterism: error: only root may answer verdict requests" ]
 	nobody deactivate two
 	nobody activate two
 	nobody unload two
@@ -232,7 +232,7 @@ await_waiting() {
 	start
 	run --separate-stderr -0 ctl load kill.rule
 	[ "$output" = "kill: 1 rule loaded" ]
-	[ "$stderr" = "asterism: note: asterismd: rule kill calls Kill, which is only reported, not done (--allow-actions lets it happen)" ]
+	[ "$stderr" = "asterism: note: asterismd: rule kill calls Kill, which is only reported, not done (use --allow-actions to let rules act)" ]
 	holds 'kill: rule kill calls Kill, which is only reported, not done' log
 	ctl deactivate kill
 	run --separate-stderr -0 ctl activate kill
@@ -255,7 +255,7 @@ await_waiting() {
 	cp two.rule rules/fine.rule
 	start
 	[ "$(asked '[(x["unit"], x["state"], x["error"]) for x in q["units"] if x["error"]]')" = \
-		"[('pair.rule', 'wrong', 'the file can be written by others than root'), ('two.rule', 'wrong', 'the file can be written by others than root')]" ]
+		"[('pair.rule', 'wrong', 'the file is writable by users other than root'), ('two.rule', 'wrong', 'the file is writable by users other than root')]" ]
 }
 
 @test "reload: runs of what has not changed stay open; the rest is swapped, kept or dropped" {
@@ -278,7 +278,7 @@ await_waiting() {
 	[ "$(grep -c '"match":"gone"' out)" = 1 ]
 	echo 'RULE pair PATTERN {' >rules/pair.rule
 	run -2 ctl reload
-	[ "$output" = "3 units, 1 of the files wrong: see 'asterism ctl --socket ctl.sock query'" ]
+	[ "$output" = "3 units, 1 of the files have errors: see 'asterism ctl --socket ctl.sock query'" ]
 	[[ $(asked 'u["pair.rule"]["state"], u["pair.rule"]["error"]') == *"active"*"pair.rule:"* ]]
 	grep -q 'error: pair.rule:[0-9]*:[0-9]*: ' log
 	call 1
@@ -502,11 +502,11 @@ assert memory < 64 + times // 4, (memory, said)' $times
 	wait_for are_gone $ids
 	[ -S ctl.sock ]
 	run --separate-stderr -2 ctl ping
-	[[ $stderr == "asterism: error: asterismd does not run: no process listens at ctl.sock"* ]]
+	[[ $stderr == "asterism: error: asterismd is not running: no process listens at ctl.sock"* ]]
 	start
 	ctl ping
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet"
-	[[ $output == *"another daemon listens at ctl.sock"* ]]
+	[[ $output == *"another daemon is listening at ctl.sock"* ]]
 	ctl ping
 }
 
@@ -548,7 +548,7 @@ assert memory < 64 + times // 4, (memory, said)' $times
 	start --group nogroup --memory-max 64M
 	for i in $(seq 65); do sed "s/RULE pair/RULE pair$i/" pair.rule; done >many.rule
 	run --separate-stderr -2 as_nobody "$ASTERISM" ctl --socket ctl.sock load many.rule
-	[ "$stderr" = "asterism: error: a unit of a user other than root has 64 rules at most" ]
+	[ "$stderr" = "asterism: error: a unit of a user other than root may have at most 64 rules" ]
 	head -c 1100000 /dev/zero | tr '\0' '#' >large.rule
 	run --separate-stderr -2 as_nobody "$ASTERISM" ctl --socket ctl.sock load large.rule
 	[[ $stderr == *"1048576 bytes at most"* ]]
@@ -587,7 +587,7 @@ assert memory < 64 + times // 4, (memory, said)' $times
 	await '"match":"pair"' out
 	! grep -q 'nothing is observed' log
 	kill "$puppet"
-	await 'warning: all processes of --pid have ended: nothing is observed any more but descendants of theirs that go on; still up' log
+	await 'warning: all processes of --pid have ended except for descendants that still run; asterismd keeps running' log
 	[[ $(ctl ping) == "asterismd "*" runs" ]]
 	[ "$(asked 'u["pair.rule"]["rules"][0]["matches"]')" = 1 ]
 	stop
@@ -628,7 +628,7 @@ while True:
 	run -2 "$asterismd" --allow-actions --policy x
 	run -2 "$asterismd" more
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --group no-such-group
-	[[ $output == *"there is no group no-such-group"* ]]
+	[[ $output == *"there is no group ''no-such-group"* ]]
 	[ "${lines[-1]}" = "asterismd: error: ended, with status 2" ]
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --metrics nowhere
 	true &
@@ -636,7 +636,7 @@ while True:
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid $!
 	[[ $output == *"there is no process"* ]]
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output no/such/file
-	[ "${lines[0]}" = "asterismd: error: matches cannot be written to no/such/file: No such file or directory" ]
+	[ "${lines[0]}" = "asterismd: error: cannot write matches to no/such/file: No such file or directory" ]
 	[ "${lines[-1]}" = "asterismd: error: ended, with status 1" ]
 	run "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --policy /nowhere
 	[ "$status" = 2 ]
@@ -644,7 +644,7 @@ while True:
 	[[ $stderr == *"did you mean ping?"* ]]
 	run --separate-stderr -2 "$ASTERISM" ctl load
 	run --separate-stderr -2 "$ASTERISM" ctl continue x
-	[[ $stderr == *"'x' is no ticket"* ]]
+	[[ $stderr == *"'x' is not a ticket"* ]]
 }
 
 @test "the systemd unit: right, and its capabilities are enough" {

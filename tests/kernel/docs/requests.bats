@@ -92,7 +92,7 @@ build_server() {
 	finish
 	[ "$(cut -d' ' -f2 told | head -3 | tr '\n' ' ')" = "blocked running waiting " ]
 	grep -q 'request [0-9]* took [0-9]*: blocked 3[0-9]*, .* in phase work in .*"names":{.*"pause_call":"clock_nanosleep"' out
-	grep -q 'waiting for a processor .*, the longest .* in phase work behind [a-z]' out
+	grep -q 'waiting for a CPU .*, the longest .* in phase work behind [a-z]' out
 	[[ $(tail -1 out) == *'"lost":0,'* ]]
 }
 

@@ -106,7 +106,7 @@ has_passed() {
 	rule r 'CALL Kill(a#TID)' >r.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json r.rule -- "$target" progress p 4000001 3
 	[ "$(field p 2)" = 3 ]
-	[[ $stderr == *"note: rule r calls Kill, which is only reported, not done"*"--allow-actions lets it happen"* ]]
+	[[ $stderr == *"note: rule r calls Kill, which is only reported, not done"*"use --allow-actions to let rules act"* ]]
 	[[ ${lines[0]} == *'"function":"Kill"'*'"done":false,"why":"not allowed"}],"time":"'* ]]
 	run --separate-stderr -0 "$ASTERISM" run r.rule -- "$target" progress p 4000001
 	[[ $output == *'Kill('*') not done: not allowed'* ]]
@@ -183,8 +183,8 @@ has_passed() {
 		CALL SetThreadPriority(a.target_pid, 10); CALL BoostThreadPriority(a.target_pid, 10)' >r.rule
 	run -0 "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- sh -c 'exec "$0" calls 1 $PPID '"$started 3999999" "$target"
 	holds out 'len(m) == 4 and all(not call["done"] for calls in c for call in calls)'
-	holds out '{call["why"] for call in c[0]} == {"process 1 is never acted upon"}'
-	holds out '{call["why"] for call in c[1]} == {"asterism does not act upon itself"}'
+	holds out '{call["why"] for call in c[0]} == {"actions never affect process 1"}'
+	holds out '{call["why"] for call in c[1]} == {"actions never affect asterism itself"}'
 	holds out '{call["why"] for call in c[2]} == {"process '$started' is out of scope"}'
 	holds out '{call["why"] for call in c[3]} == {"there is no process or thread 3999999"}'
 	[ "$(state_of $started)" = S ]
@@ -209,7 +209,7 @@ has_passed() {
 		"$1" progress p 4000001; kill -TERM $session; wait $session' "$ASTERISM" "$target"
 	touch go
 	[ "$(field p 2)" = 1 ]
-	holds out 'len(m) == 1 and {call["why"] for call in c[0]} == {"asterism is in a pid namespace, and ids of events are not its own"}'
+	holds out 'len(m) == 1 and {call["why"] for call in c[0]} == {"asterism runs in a pid namespace, so the ids in events are not valid for it"}'
 }
 
 # --- what asterism does ---
@@ -225,7 +225,7 @@ has_passed() {
 	[ "$(cat near) $(cat seen) $(cat kept)" = "0 0 9 9" ]
 	rule r 'CALL SetThreadPriority(a#TID, 40); CALL SetThreadPriority(a#TID, 140); CALL BoostThreadPriority(a#TID, 20, 0ms)' >r.rule
 	run -0 "$ASTERISM" run -q -f json -o out --allow-actions r.rule -- "$target" ask 4000001 yes
-	holds out '[call["why"] for call in c[0]] == 2 * ["priorities go from 0 to 139, without 40"] + ["the time of a boost is more than 0"]'
+	holds out '[call["why"] for call in c[0]] == 2 * ["priorities go from 0 to 139, without 40"] + ["the duration of a boost must be more than 0"]'
 }
 
 @test "BoostThreadPriority: a long one is undone when the session ends" {
@@ -272,7 +272,7 @@ has_passed() {
 	[ ! -e told.out ]
 	rule r 'CALL Exec("./no-such-command")' >r.rule
 	run -0 "$ASTERISM" run -q -f json --allow-actions r.rule -- "$target" calls 4000001
-	[[ $output == *'"why":"./no-such-command cannot be run: No such file or directory"'* ]]
+	[[ $output == *'"why":"cannot run ./no-such-command: No such file or directory"'* ]]
 }
 
 @test "Exec: a flood is limited, counted and told" {
@@ -311,7 +311,7 @@ has_passed() {
 	holds out 'c[0][0]["done"]'
 	[ "$("$ASTERISM" dump -f json -e sys_enter_getpgid shots/* | grep -c '"target_pid":400000[12]')" = 2 ]
 	run -0 "$ASTERISM" run -q -f json -o out r.rule -- "$target" calls 4000001
-	holds out 'c[0][0]["why"] == "nothing is recorded: run with --snapshot DIR"'
+	holds out 'c[0][0]["why"] == "there is no recording: run with --snapshot DIR"'
 }
 
 # --- what is allowed ---
@@ -327,9 +327,9 @@ has_passed() {
 	[[ $stderr == *"error: rule r calls Kill, which the policy does not allow"* ]]
 	[ ! -e ran ]
 	run --separate-stderr -2 "$ASTERISM" run -q --policy policy --allow-actions r.rule -- touch ran
-	[[ $stderr == *"only one of --allow-actions and --policy can be given"* ]]
+	[[ $stderr == *"--allow-actions and --policy exclude each other"* ]]
 	run --separate-stderr -2 "$ASTERISM" run -q --policy nowhere r.rule -- touch ran
-	[[ $stderr == *"nowhere cannot be read: No such file or directory"* ]]
+	[[ $stderr == *"cannot read nowhere: No such file or directory"* ]]
 	[ ! -e ran ]
 }
 

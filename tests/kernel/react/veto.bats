@@ -143,7 +143,7 @@ page_rule() {
 
 @test "processes that run already cannot be held" {
 	run --separate-stderr -2 timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --allow-actions name.rule -p $$
-	[[ $stderr == *"rule name calls Veto, which cannot be done to processes that run already"* ]]
+	[[ $stderr == *"rule name calls Veto, which does not work for processes that are already running"* ]]
 	run --separate-stderr -2 timeout $((60 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --allow-actions name.rule -a
 	[[ $stderr == *"-- CMD"* ]]
 }
@@ -188,7 +188,7 @@ page_rule() {
 	held exec.rule /bin/sh -c '/bin/true; echo $?'
 	[ "$output" = 126 ]
 	[ "$(wc -l <out)" = 3 ]
-	[[ $(sed -n 1p out) == *'"f":"/bin/sh"'*'"done":false,"why":"it starts the command, or its thread ended meanwhile"'* ]]
+	[[ $(sed -n 1p out) == *'"f":"/bin/sh"'*'"done":false,"why":"the call starts the command itself, or its thread ended meanwhile"'* ]]
 	[[ $(sed -n 2p out) == *'"f":"/bin/true"'*'"done":true'* ]]
 }
 

@@ -69,18 +69,18 @@ syn-flood" ]
 	run -2 --separate-stderr "$ASTERISM" replay two.rule t
 	run -0 --separate-stderr "$ASTERISM" replay --skip-missing two.rule t
 	[[ $output == *called* && $output != *opened* ]]
-	[[ $stderr == *"warning: rule opened: sys_enter_openat:filename was not recorded, so it is left out: it cannot find anything in this input"* ]]
+	[[ $stderr == *"warning: rule opened: sys_enter_openat:filename was not recorded, so it is skipped: it cannot match in this input"* ]]
 	[[ $stderr == *"help: record what the rules need: asterism record -o DIR two.rule"* ]]
 	run -0 --separate-stderr "$ASTERISM" report --only matches --rules two.rule --skip-missing t
 	[[ $output == *called* && $stderr == *"rule opened: "*" is left out"* ]]
 	run -2 --separate-stderr "$ASTERISM" replay --skip-missing -r 'RULE opened PATTERN { sys_enter_openat:a } RETURN { a.filename AS file }' t
-	[[ $stderr == *"all rules are left out"* ]]
+	[[ $stderr == *"all rules are skipped"* ]]
 }
 
 @test "a rule that a trace cannot hold is an error, and what it tells to do helps" {
 	record t -e sys_enter,sys_exit -- cat /dev/null
 	run -2 --separate-stderr "$ASTERISM" replay @creation-error t
-	[[ $stderr == *"error: rule open_failed: sys_enter_openat:filename was not recorded, so it cannot find anything in this input"* ]]
+	[[ $stderr == *"error: rule open_failed: sys_enter_openat:filename was not recorded, so it cannot match in this input"* ]]
 	[[ $stderr == *"help: record what the rules need: asterism record -o DIR @creation-error -- CMD"* ]]
 	[[ $stderr != *socket_failed* ]]
 	record u @creation-error -- cat /dev/null /nowhere || true
@@ -107,8 +107,8 @@ syn-flood" ]
 	END
 	run -0 --separate-stderr "$ASTERISM" replay r.rule t
 	[[ $output == *either* && $output == *without* ]]
-	[[ $stderr == *"warning: rule either: contention_begin was not recorded: what it would have found with that is missing"* ]]
-	[[ $stderr == *"warning: rule without: page_fault_user was not recorded: that it did not happen is no evidence"* ]]
+	[[ $stderr == *"warning: rule either: contention_begin was not recorded: matches with it are missing"* ]]
+	[[ $stderr == *"warning: rule without: page_fault_user was not recorded: its absence proves nothing"* ]]
 }
 
 @test "a rule of its own catalog, recorded by name and derived from raw calls" {
@@ -129,7 +129,7 @@ syn-flood" ]
 	run -0 --separate-stderr "$ASTERISM" replay -q own/r.rule own/s.rule u
 	[[ $output == *"a.number=1039  a.low=39"* && $output == *"a.number=8"* ]]
 	run -2 --separate-stderr "$ASTERISM" record -o v --catalog nowhere.events -e asked -- true
-	[[ $stderr == *"there is no catalog 'nowhere.events'"* ]]
+	[[ $stderr == *"catalog not found: 'nowhere.events'"* ]]
 	[ ! -e v ]
 }
 
@@ -140,7 +140,7 @@ syn-flood" ]
 	run -0 types u
 	[[ $output != *sys_* && $output != *sched_* && $output == *page_fault_user* && $output == *file_opened* ]]
 	run -2 --separate-stderr "$ASTERISM" record -o v -e 'sched_switch,!page*' -- true
-	[[ $stderr == *"'!page*' leaves out nothing of what would be recorded"* ]]
+	[[ $stderr == *"'!page*' excludes nothing that would be recorded"* ]]
 }
 
 @test "rules say what is recorded without running, or run" {

@@ -137,7 +137,7 @@ time.sleep(60)' 3>&- &
 		[[ $line == *"\"pid\":$me,\"tid\":$me,\"comm\":\"plant\""* ]]
 	done
 	run --separate-stderr -2 "$ASTERISM" dump -e context trace
-	[[ $stderr == *"there is no event called 'context' here"* ]]
+	[[ $stderr == *"the trace has no event type 'context'"* ]]
 	cat >slow.rule <<-'END'
 		RULE slow PATTERN { [sys_enter_nanosleep:e, sys_exit_nanosleep:x] } WHERE { [tid], x.ts - e.ts > 100ms }
 		RETURN { x.ret, e.tid, e.comm }

@@ -166,7 +166,7 @@ all_gone() {
 	run --separate-stderr -3 "$ASTERISM" run -q -o out --snapshot disk/box one.rule -- \
 		sh -c 'taskset -c 0 "$0" flood 26000; : >ran' "$plant"
 	[[ ${stderr_lines[0]} == "disk/box/one-1/stream_"*": error: the disk is full: No space left on device" ]]
-	[ "${stderr_lines[1]}" = "asterism: warning: 1 snapshot could not be written whole" ]
+	[ "${stderr_lines[1]}" = "asterism: warning: 1 snapshot could not be written completely" ]
 	[ -e ran ]
 }
 

@@ -35,7 +35,7 @@ teardown() {
 		[ ! -e launched ]
 	done
 	run --separate-stderr -2 "$ASTERISM" record -o t -e sensor:none.events -- touch launched
-	[[ $stderr == *"there is no sensor in 'none.events'"* ]]
+	[[ $stderr == *"'none.events' declares no sensor"* ]]
 }
 
 @test "sensors alone are recorded, and shown with units" {
@@ -64,7 +64,7 @@ teardown() {
 @test "a trace without the sensors of a rule" {
 	"$ASTERISM" record -o t -e 'sensor:request_end' -- "$plant" requests 1 5 0
 	run -2 "$ASTERISM" replay slow.rule t
-	[[ $output == *"rule slow: sensor:request_begin was not recorded, so it cannot find anything in this input"* ]]
+	[[ $output == *"rule slow: sensor:request_begin was not recorded, so it cannot match in this input"* ]]
 	[[ $output == *"asterism record -o DIR slow.rule"* ]]
 }
 
@@ -165,7 +165,7 @@ matches() {
 
 @test "sensors that nobody announced are told of, all of them" {
 	run --separate-stderr -0 "$ASTERISM" record -o t -e sensor:a,sensor:b,sensor:request_end -- "$plant" requests 1 2 0
-	[[ $stderr == *"warning: no observed process has announced a, b: no event of them was seen"* ]]
+	[[ $stderr == *"warning: no observed process has declared a, b: no event of them was seen"* ]]
 }
 
 @test "a process that is killed between begin and commit" {

@@ -19,34 +19,34 @@ refused() {
 
 @test "no -o, nobody to observe, more than one" {
 	refused 2 -- touch ran
-	[ "${stderr_lines[0]}" = "asterism: error: where is the trace to go?" ]
+	[ "${stderr_lines[0]}" = "asterism: error: no path was given for the trace" ]
 	[ "${stderr_lines[1]}" = "help: -o DIR names a new directory" ]
 	refused 2 -o new
-	[ "${stderr_lines[0]}" = "asterism: error: what is to be observed?" ]
+	[ "${stderr_lines[0]}" = "asterism: error: no processes to observe were named" ]
 	refused 2 -o new -a -- touch ran
-	[ "${stderr_lines[0]}" = "asterism: error: only one of '-- CMD', -p PID and -a can be given" ]
+	[ "${stderr_lines[0]}" = "asterism: error: '-- CMD', -p PID and -a exclude each other" ]
 }
 
 @test "a place that is taken, or is no directory, or has none around it" {
 	mkdir taken
 	: >taken/mine
 	refused 2 -o taken -- touch ran
-	[ "${stderr_lines[0]}" = "taken: error: the directory is not empty; a trace is not written over other files" ]
-	[ "${stderr_lines[1]}" = "help: name a directory that does not exist yet, or remove what is in it" ]
+	[ "${stderr_lines[0]}" = "taken: error: the directory is not empty: a trace never overwrites files" ]
+	[ "${stderr_lines[1]}" = "help: name a directory that does not exist, or empty it" ]
 	[ "$(ls taken)" = mine ]
 	: >file
 	refused 2 -o file -- touch ran
 	[[ $stderr == "file: error: "*"Not a directory" ]]
 	[ -f file ]
 	refused 2 -o missing/new -- touch ran
-	[ "$stderr" = "missing/new: error: the directory cannot be made: No such file or directory" ]
+	[ "$stderr" = "missing/new: error: cannot create the directory: No such file or directory" ]
 	refused 2 -o missing/new --flight -- touch ran
-	[ "$stderr" = "missing/new: error: the directory cannot be made: No such file or directory" ]
+	[ "$stderr" = "missing/new: error: cannot create the directory: No such file or directory" ]
 }
 
 @test "unknown events and fields: the nearest name" {
 	refused 2 -o new -e sys_entr -- touch ran
-	[ "${stderr_lines[0]}" = "asterism: error: there is no event called 'sys_entr'" ]
+	[ "${stderr_lines[0]}" = "asterism: error: there is no event 'sys_entr'" ]
 	[ "${stderr_lines[1]}" = "help: did you mean sys_enter?" ]
 	refused 2 -o new -e sched_switch:prev_pidd -- touch ran
 	[ "${stderr_lines[0]}" = "asterism: error: sched_switch has no field prev_pidd" ]
@@ -79,7 +79,7 @@ refused() {
 	run --separate-stderr -0 "$ASTERISM" record -o small --ring 1 -e sys_enter -- true
 	[[ $stderr == "asterism: note: "*" events in "* ]]
 	refused 2 -o new --ring 1T -- touch ran
-	[ "$stderr" = "asterism: error: a ring takes at most 8 GiB per processor" ]
+	[ "$stderr" = "asterism: error: a ring may have at most 8 GiB per CPU" ]
 	for size in 0 -1 x 1X 1e400; do
 		refused 2 -o new --ring "$size" -- touch ran
 		[[ ${stderr_lines[0]} == "asterism: error: --ring"* ]]
@@ -89,11 +89,11 @@ refused() {
 @test "a command that does not exist, or cannot begin" {
 	for how in "" --flight; do
 		refused 2 -o new $how -- no-such-command
-		[ "$stderr" = "asterism: error: the command 'no-such-command' was not found" ]
+		[ "$stderr" = "asterism: error: command not found: 'no-such-command'" ]
 		printf '#!/no/such/interpreter\n' >script
 		chmod +x script
 		refused 2 -o new $how -- ./script
-		[ "$stderr" = "asterism: error: the command './script' was not found" ]
+		[ "$stderr" = "asterism: error: command not found: './script'" ]
 	done
 	# An empty directory that was there stays, and can be used again.
 	mkdir mine

@@ -93,7 +93,7 @@ planted() {
 	run --separate-stderr -4 "$ASTERISM" record -o named -e $absent -- touch ran
 	[[ $stderr == "asterism: error: this kernel does not offer the event $absent: "* ]]
 	run --separate-stderr -2 "$ASTERISM" record -o named -e "$absent*" -- touch ran
-	[ "$stderr" = "asterism: error: this kernel raises none of the events that match '$absent*'" ]
+	[ "$stderr" = "asterism: error: this kernel does not raise any of the events that match '$absent*'" ]
 	[ ! -e ran ] && [ ! -e named ]
 	run --separate-stderr -0 "$ASTERISM" record -o trace -e '[mp]*_*,sys_*_getpgid' -- "$plant" flood 100
 	[[ " $(types_of trace)" != *" $absent "* ]]

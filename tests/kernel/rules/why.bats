@@ -33,7 +33,7 @@ count() {
 	[ "$(count seen sys_exit)" -ge "$ended" ]
 	[ "$(count opened sys_enter:a)" -ge "$ended" ]
 	[ "$(count 'went on' sys_exit:b)" = 0 ]
-	[[ "$stderr" == *"help: $ended of "[0-9]*" runs that ended came as far as sys_exit:b, where it was not so that b.ts - a.ts > 10s"* ]]
+	[[ "$stderr" == *"help: $ended of "[0-9]*" runs that ended came as far as sys_exit:b, where this was false: b.ts - a.ts > 10s"* ]]
 	observe --why -r 'RULE fits PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 1ns }'
 	[[ "$output" == *fits* && "$stderr" != *help:* ]]
 	[ "$(count 'went on' sys_exit:b)" -gt 20 ]
@@ -74,7 +74,7 @@ assert right["matches"] == right["runs_opened"] == 1 and "hints" not in right, r
 
 @test "without --why a rule without a match is named, and how to ask; not with -q, and not where it matched" {
 	run --separate-stderr -0 "$ASTERISM" run -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }' -- true
-	[[ "$stderr" == *"asterism: note: rule slow did not match: "*" runs were opened, and none came to its end"*"help: --why shows what became of runs"* ]]
+	[[ "$stderr" == *"asterism: note: rule slow did not match: "*" runs were opened, and none came to its end"*"help: --why shows which conditions failed"* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }' -- true
 	[ -z "$stderr" ]
 	run --separate-stderr -0 "$ASTERISM" run -r 'RULE any PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] }' -- true

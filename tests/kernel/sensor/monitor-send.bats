@@ -64,7 +64,7 @@ results() {
 @test "nobody there: the monitor goes on, and says what did not get there" {
 	run --separate-stderr -3 "$ASTERISM" monitor -f json --measure request_end --to tcp:127.0.0.1:$port -- "$plant" requests 1 50 0
 	[[ $output == *'"measure":"request_end","count":50,'* ]]
-	[[ $stderr == *"tcp:127.0.0.1:$port takes no events: Connection refused"* ]]
+	[[ $stderr == *"tcp:127.0.0.1:$port does not accept events: Connection refused"* ]]
 	[[ $stderr == *"50 events did not get to tcp:127.0.0.1:$port"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --measure request_end --to tcp:nowhere -- "$plant" requests 1 1 0
 	[[ $stderr == *"'tcp:nowhere' is no address to send to"* ]]

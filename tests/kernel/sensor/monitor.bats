@@ -151,7 +151,7 @@ wait_until() {
 
 @test "wrong declarations are told" {
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor other,rate=1000/s never.rule -- true
-	[[ $stderr == *"--sensor other: nothing that is monitored is called so"* ]]
+	[[ $stderr == *"--sensor other: the monitor reads no sensor with that name"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000 never.rule -- true
 	[[ $stderr == *"'1000' is not a rate"*"50000/s"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s,spacing=2ms never.rule -- true
@@ -207,7 +207,7 @@ kernel_rule() {
 	monitor "${rates[@]}" both.rule -- "$plant" requests 1 20 1
 	[ "$(grep -c '"match":"between"' out)" = 20 ]
 	[ "$(figure promise guaranteed)" = false ]
-	grep -q "no guarantee: nothing is evaluated in time: every rule waits for events of the kernel" err
+	grep -q "no guarantee: nothing is covered by the guarantee: every rule waits for kernel events" err
 	for demand in "--policy deadline" --strict; do
 		run --separate-stderr -4 "$ASTERISM" monitor $demand "${rates[@]}" both.rule -- touch launched
 		[[ $stderr == *"nothing is evaluated in time"* ]]
@@ -224,7 +224,7 @@ kernel_rule() {
 		echo 'RULE twice PATTERN { [switched:x, request_end:e] } WHERE { [id] } RETURN { x.id AS id }'
 	} >chain.rule
 	monitor "${rates[@]}" chain.rule -- "$plant" requests 1 10 1
-	grep -q "rule twice is evaluated beside the promise, too: EMIT connects it with between" err
+	grep -q "rule twice is not covered by the guarantee either: EMIT connects it with between" err
 	[ "$(figure monitor beside rules)" = 2 ]
 	kernel_rule | sed 's/RULE between/SYNCHRONOUS &/' >acts.rule
 	run --separate-stderr -4 "$ASTERISM" monitor acts.rule -- touch launched
@@ -246,7 +246,7 @@ kernel_rule() {
 @test "a privilege is said to be missing only where it is" {
 	[ "$(nproc)" -gt 1 ] || skip "needs two processors"
 	run --separate-stderr -0 taskset -c 0 "$ASTERISM" monitor "${rates[@]}" never.rule -- "$plant" requests 1 20 0
-	[[ $stderr == *"no guarantee: SCHED_DEADLINE is not permitted to a process that may run on some of the processors only, so "* ]]
+	[[ $stderr == *"no guarantee: SCHED_DEADLINE is not permitted for a process that may run on only some of the CPUs, so "* ]]
 	[[ $stderr != *"CAP_SYS_NICE"* ]]
 	unshare --user --map-root-user true || skip "no user namespaces here"
 	run --separate-stderr -4 unshare --user --map-root-user "$ASTERISM" monitor --policy fifo "${rates[@]}" never.rule -- touch launched
@@ -284,7 +284,7 @@ kernel_rule() {
 	[ "$(figure monitor violations)" -gt 0 ]
 	[ "$(figure monitor causes over_cost)" -gt 0 ]
 	[ "$(figure monitor causes unexplained)" = 0 ]
-	grep -q "evaluation took longer than it may, or was interrupted" err
+	grep -q "evaluation took longer than its limit, or was interrupted" err
 	grep -q "an evaluation of request_begin took up to .*, more than C = 1 ns" err
 	[ $(($(figure monitor elements) + $(figure monitor lost))) = 30000 ]
 }
@@ -295,13 +295,13 @@ kernel_rule() {
 	[ "$(figure monitor lost)" = 0 ]
 	[ "$(figure monitor held)" -ge 1 ]
 	[ "$(figure monitor causes unexplained)" = 0 ]
-	grep -q "a writer stood still between begin and commit, and was not waited for any longer" err
+	grep -q "a writer was suspended between begin and commit, and was not waited for any longer" err
 }
 
 @test "strict: the first element that is lost or late ends it, with status 3" {
 	monitor --strict --sensor request_begin,rate=500/us,cost=1ns never.rule -- "$plant" flood 100000000
 	[ "$status" = 3 ]
-	grep -q "ended by --strict: an element was lost, or evaluated too late" err
+	grep -q "ended by --strict: an event was lost, or evaluated too late" err
 	# The command was told to end.
 	[ "$(figure monitor elements)" -lt 100000000 ]
 }
@@ -400,7 +400,7 @@ kernel_rule() {
 	kill -INT $session
 	wait_until grep -q '"stats"' out
 	[ "$(figure monitor lost)" = 1 ]
-	grep -q "the directory of sensors ended 1 time" err
+	grep -q "the sensor registry ended 1 time" err
 }
 
 @test "SIGUSR1 tells how it goes, and Ctrl-C ends it with everything told" {
@@ -420,7 +420,7 @@ kernel_rule() {
 
 @test "a proof draws what it has seen beside the bound" {
 	run --separate-stderr "$ASTERISM" monitor --prove 1s "${rates[@]}" never.rule -- "$plant" paced 200000 1000
-	[[ $output == *"# response up to, elements"* ]]
+	[[ $output == *"# response up to, events"* ]]
 	[[ $output == *" bound; l(R) = "* ]]
 	[[ $output == *"# least "*", average "*", most "* ]]
 	# It is as it is: proven, or not and then with status 3.

@@ -198,7 +198,7 @@ readers_are() {
 	echo 'allow Kill' >policy
 	"$(dirname "$ASTERISM")/asterismd" --rules rules --socket "$PWD/control" --sensors --policy policy --output "$PWD/out" 2>log 3>&- &
 	started+=" $!"
-	wait_for grep -q 'observing, with 1 unit of rules at work' log
+	wait_for grep -q 'observing with 1 active unit' log
 	run -137 "$plant" 500 made
 	[ ! -e made ]
 	run -0 "$plant" 50 made

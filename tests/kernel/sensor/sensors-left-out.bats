@@ -46,7 +46,7 @@ serve() {
 	wait_until grep -q "sensors register at" served
 }
 
-refused="plant-sensors) are not read: the directory refuses it: this user has as many bytes of sensors as it may"
+refused="plant-sensors) are not read: the sensor registry refused it: the user's quota of sensor memory is exhausted"
 
 @test "run: who is refused is told by name, counts as lost, and is the status" {
 	serve 1M
@@ -167,5 +167,5 @@ narrow_program() {
 	serve 64M
 	run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- ./narrow
 	[[ $output == *"32-bit programs have no sensors"* ]]
-	[[ $stderr == *"(narrow) are not read: the directory refuses it: 32-bit programs have no sensors: build it for 64 bits"* ]]
+	[[ $stderr == *"(narrow) are not read: the sensor registry refused it: 32-bit programs cannot have sensors: build it for 64 bits"* ]]
 }

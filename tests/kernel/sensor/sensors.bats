@@ -88,8 +88,8 @@ values_of() {
 
 @test "a sensor that nobody announces is waited for, with a word" {
 	run --separate-stderr -0 "$ASTERISM" run slow.rule -- sleep 5
-	[[ $stderr == *"no observed process has announced request_begin yet; it is waited for"* ]]
-	[[ $stderr == *"warning: no observed process has announced request_begin, request_end: no event of them was seen"* ]]
+	[[ $stderr == *"waiting: no observed process has declared request_begin yet"* ]]
+	[[ $stderr == *"warning: no observed process has declared request_begin, request_end: no event of them was seen"* ]]
 }
 
 @test "other fields under the same name are not read, and told of" {
@@ -236,7 +236,7 @@ values_of() {
 	wait $session || status=$?
 	[ $status = 3 ]
 	grep -q '"lost":1,"rules":{"each":{.*"lost":1' out
-	grep -q "the directory of sensors ended 1 time: what applications did until the next one served was not seen" err
+	grep -q "the sensor registry ended 1 time: what applications did until the next one served was not seen" err
 }
 
 @test "sensors under names of one's own, also from an image" {

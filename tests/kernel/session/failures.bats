@@ -45,7 +45,7 @@ killed() {
 	full_disk 64k
 	run --separate-stderr -3 "$ASTERISM" run --allow-actions -f json -o disk/out kill.rule -- bash -c "$(victim)" "$plant"
 	killed
-	[ "${stderr_lines[0]}" = "asterism: error: disk/out cannot be written: No space left on device" ]
+	[ "${stderr_lines[0]}" = "asterism: error: cannot write disk/out: No space left on device" ]
 	[[ $stderr == *"warning: 149 matches could not be written to disk/out"* ]]
 }
 
@@ -53,7 +53,7 @@ killed() {
 	run --separate-stderr -3 bash -c 'ulimit -f 1; exec "$@"' sh "$ASTERISM" run --allow-actions -f json -o out kill.rule -- \
 		bash -c 'kill -XCPU $PPID; '"$(victim)" "$plant"
 	killed
-	[ "${stderr_lines[0]}" = "asterism: error: out cannot be written: File too large" ]
+	[ "${stderr_lines[0]}" = "asterism: error: cannot write out: File too large" ]
 	[[ $stderr == *"matches could not be written to out"* ]]
 }
 

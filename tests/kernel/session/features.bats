@@ -46,7 +46,7 @@ print(next(f["has"] for f in json.load(open("json"))["features"] if f["feature"]
 
 @test "without privileges: said, and status 4" {
 	run --separate-stderr -4 setpriv --bounding-set=-all --inh-caps=-all "$ASTERISM" features
-	[[ $output == *"privilege "*" no "*"nothing runs in this kernel"* ]]
+	[[ $output == *"privilege "*" no "*"neither rules nor recordings can run in this kernel"* ]]
 	[[ $stderr == *"need what is missing"* ]]
 }
 

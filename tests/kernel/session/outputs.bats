@@ -55,10 +55,10 @@ flood() {
 	ln -s target link
 	for command in "record -o" "record --flight -o" "run every.rule --snapshot"; do
 		run --separate-stderr -2 "$ASTERISM" $command theirs -- touch ran
-		[ "$stderr" = "theirs: error: the directory cannot be made: it belongs to another user" ]
+		[ "$stderr" = "theirs: error: cannot create the directory: it belongs to another user" ]
 		for name in link link/ link//; do
 			run --separate-stderr -2 "$ASTERISM" $command $name -- touch ran
-			[ "$stderr" = "$name: error: the directory cannot be made: it is a symbolic link, which is not followed: name what it points to" ]
+			[ "$stderr" = "$name: error: cannot create the directory: it is a symbolic link, and links are not followed: name its target" ]
 		done
 	done
 	[ ! -e ran ]
@@ -70,10 +70,10 @@ flood() {
 	echo mine >target
 	ln -s target link
 	run --separate-stderr -2 "$ASTERISM" run -o link every.rule -- touch ran
-	[ "$stderr" = "asterism: error: link cannot be written: it is a symbolic link, which is not followed: name what it points to" ]
+	[ "$stderr" = "asterism: error: cannot write link: it is a symbolic link, and links are not followed: name its target" ]
 	chown nobody target
 	run --separate-stderr -2 "$ASTERISM" run -o target every.rule -- touch ran
-	[ "$stderr" = "asterism: error: target cannot be written: it belongs to another user, and is not overwritten" ]
+	[ "$stderr" = "asterism: error: cannot write target: it belongs to another user and will not be overwritten" ]
 	[ "$(cat target)" = mine ]
 	[ ! -e ran ]
 }

@@ -73,9 +73,9 @@ record_locks()
 	$ASTERISM report --only rates -o rates.svg trace
 	python3 -c 'import xml.dom.minidom; assert xml.dom.minidom.parse("rates.svg").getElementsByTagName("polyline").length == 2'
 	run -0 $ASTERISM report --only rates --pair nothing,never trace
-	[[ $output == *"None is whole in the trace: --pair BEGIN,END names other events."* ]]
+	[[ $output == *"The trace has no complete pair: choose other events with --pair BEGIN,END."* ]]
 	run -2 $ASTERISM report --pair sys_enter trace
-	[[ $output == *"--pair takes the names of two events: sys_enter"* ]]
+	[[ $output == *"--pair needs the names of two events: sys_enter"* ]]
 }
 
 @test "marks of rules are listed where they fired" {
@@ -133,7 +133,7 @@ record_locks()
 	run -0 --separate-stderr $ASTERISM report --folded out.folded --only overview some
 	[[ $output == "Overview:"* ]]
 	run -2 $ASTERISM report --chrome /dev/full some
-	[[ $output == *"/dev/full cannot be written: No space left on device"* ]]
+	[[ $output == *"cannot write /dev/full: No space left on device"* ]]
 	run -2 $ASTERISM report --chrome /nowhere/out some
 	[[ $output == *"/nowhere/out"* ]]
 }
@@ -448,9 +448,9 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 @test "a picture is that of one report, which has one" {
 	timeout 60 $ASTERISM record -q --for-report -o trace -- true
 	run -2 $ASTERISM report -o all.svg trace
-	[[ $output == *".svg is the picture of one report"*"name it with --only: processes, waits, path, priorities, rates"* ]]
+	[[ $output == *".svg can show only one report"*"name it with --only: processes, waits, path, priorities, rates"* ]]
 	run -2 $ASTERISM report --only latency -f dot trace
-	[[ $output == *".dot is the picture of one report"* ]]
+	[[ $output == *".dot can show only one report"* ]]
 	$ASTERISM report -o page.html trace
 	python3 - <<-'END'
 		import re

@@ -119,7 +119,7 @@ programs_of() {
 @test "a wrong command: one sentence, status 2, nothing attached" {
 	touch plain
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- no-such-command
-	[ "$stderr" = "asterism: error: the command 'no-such-command' was not found" ]
+	[ "$stderr" = "asterism: error: command not found: 'no-such-command'" ]
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- ./plain
 	[[ $stderr == *"may not be run"* ]]
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- "$PWD"
@@ -201,8 +201,8 @@ programs_of() {
 			wait "$session" || status=$?
 			[ "$status" = $((128 + $(kill -l $signal))) ]
 			case $how in
-			*-p*) [ "$(tail -n 1 err)" = "asterism: error: interrupted before it began; nothing was observed" ] ;;
-			*) [ "$(tail -n 1 err)" = "asterism: error: interrupted before it began; the command was not started" ] ;;
+			*-p*) [ "$(tail -n 1 err)" = "asterism: error: interrupted before the session began; nothing was observed" ] ;;
+			*) [ "$(tail -n 1 err)" = "asterism: error: interrupted before the session began; the command was not started" ] ;;
 			esac
 			[ ! -e started ]
 			rm -rf none.trace
@@ -309,7 +309,7 @@ takes_early() {
 	[[ $output == *'"match":"large"'* ]]
 	rule='[sys_enter:a, sys_exit:b] WHERE { [tid] } AGGREGATE { COUNT, AVG(b.ret * 1.5) }'
 	run --separate-stderr -0 "$ASTERISM" run -r "$rule" -- true
-	[[ $stderr == *"asterism: note: rule rule has its matches delivered to be added up in user space: a value is a floating-point number"* ]]
+	[[ $stderr == *"asterism: note: rule rule sends its matches to user space, where they are aggregated: a value is a floating-point number"* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -r "$rule" -- true
 	[ -z "$stderr" ]
 	run --separate-stderr -0 "$ASTERISM" run -r "${rule/AVG*/SUM(b.ret) \}}" -- true
@@ -328,7 +328,7 @@ takes_early() {
 @test "an event type that nothing raises: status 2, nothing attached" {
 	printf 'EVENT A { x: i64 }\nRULE r PATTERN { A:a }\n' >own.rule
 	run --separate-stderr -2 "$ASTERISM" run own.rule -- true
-	[[ $stderr == *"no kernel raises it"* ]]
+	[[ $stderr == *"the kernel does not raise it"* ]]
 }
 
 @test "without privilege: one sentence, status 4" {

@@ -193,20 +193,20 @@ is_statistics() {
 @test "output that cannot be written: said at once and counted at the end, status 3, the command unharmed" {
 	[ -c /dev/full ] || skip "there is no /dev/full"
 	run --separate-stderr -3 "$ASTERISM" run -f json -o /dev/full each.rule -- sh -c 'sleep 0.2; : >ran'
-	[ "${stderr_lines[0]}" = "asterism: error: /dev/full cannot be written: No space left on device" ]
-	[ "${stderr_lines[1]}" = "help: the session goes on; at its end it reports how many matches are missing there" ]
+	[ "${stderr_lines[0]}" = "asterism: error: cannot write /dev/full: No space left on device" ]
+	[ "${stderr_lines[1]}" = "help: the session continues; at its end it reports how many matches are missing" ]
 	[[ ${stderr_lines[2]} == "asterism: warning: "*" matches could not be written to /dev/full" ]]
-	[ "${stderr_lines[3]}" = "asterism: warning: the end of /dev/full, with the statistics, could not be written" ]
+	[ "${stderr_lines[3]}" = "asterism: warning: cannot write the end of /dev/full, with the statistics" ]
 	[ ${#stderr_lines[@]} = 4 ]
 	[ -e ran ]
 	run --separate-stderr -2 "$ASTERISM" run -o missing/out each.rule -- touch started
-	[ "$stderr" = "asterism: error: missing/out cannot be written: No such file or directory" ]
+	[ "$stderr" = "asterism: error: cannot write missing/out: No such file or directory" ]
 	[ ! -e started ]
 }
 
 @test "a closed standard output is an error, and nobody else's descriptor" {
 	run --separate-stderr -2 sh -c '"$0" run -f json slow.rule -- true >&-' "$ASTERISM"
-	[[ $stderr == *"standard output cannot be written: Bad file descriptor" ]]
+	[[ $stderr == *"cannot write standard output: Bad file descriptor" ]]
 }
 
 @test "kill -9: within a second nothing of ours is in the kernel, the command goes on" {
@@ -345,9 +345,9 @@ print(0 if rows["mapped type information"] else os.path.getsize("/sys/kernel/btf
 		STATE T { ON B -> END }
 	END
 	run --separate-stderr -2 "$ASTERISM" run vain.rule -- touch ran
-	[[ $stderr == *"machine m waits for A, which is only declared: no kernel raises it"* ]]
+	[[ $stderr == *"machine m waits for A, which is only declared: the kernel does not raise it"* ]]
 	run --separate-stderr -2 "$ASTERISM" record -o vain vain.rule -- touch ran
-	[[ $stderr == *"machine m waits for A, which is only declared: no kernel raises it"* ]]
+	[[ $stderr == *"machine m waits for A, which is only declared: the kernel does not raise it"* ]]
 	printf 'EVENT A { x: i64 }\nRULE r PATTERN { A:a }\n' >declared.rule
 	run --separate-stderr -2 "$ASTERISM" record -o vain declared.rule -- touch ran
 	[[ $stderr == *"rule r waits for A, which is only declared"* ]]
@@ -355,7 +355,7 @@ print(0 if rows["mapped type information"] else os.path.getsize("/sys/kernel/btf
 	# Beside what can be seen it is told, and the rest is at work.
 	echo 'RULE calls PATTERN { sys_enter_close } RETURN NOTHING' >calls.rule
 	run --separate-stderr -0 "$ASTERISM" run -f json calls.rule vain.rule -- true
-	[[ $stderr == *"warning: machine m waits for A, which is only declared: no kernel raises it"* ]]
+	[[ $stderr == *"warning: machine m waits for A, which is only declared: the kernel does not raise it"* ]]
 	[[ $output == *'"calls":{"matches":'[1-9]* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q @kernel-locks @long-syscall -- true
 	[[ $stderr == *"warning: machine kernel_locks_held waits for lockdep_lock_acquire"* ]]

@@ -98,7 +98,7 @@ setup() {
 		[[ ${lines[-1]} =~ '"empty":{"matches":0,'[^}]*'"unread":1}' ]]
 		[[ ${lines[-1]} =~ '"other":{"matches":'[0-9]+,[^}]*'"unread":1}' ]]
 		[[ ! ${lines[-1]} =~ '"blind":{'[^}]*unread ]]
-		[[ $stderr == *"rule empty did not see 1 event whole: a string could not be read, or only how it begins; matches may be missing"* ]]
+		[[ $stderr == *"rule empty did not see 1 event completely: a string could not be read, or was truncated; matches may be missing"* ]]
 		blind=$(grep -c '"match":"blind"' <<<"$output")
 		[ "$blind" = $(($(grep -c '"match":"other"' <<<"$output") + 1)) ]
 	done

@@ -73,7 +73,7 @@ both() {
 @test "text that the kernel never looked at is unread, which is told" {
 	run --separate-stderr -3 "$ASTERISM" run -f json behind.rule -- "$ASTERISM_TEST_PROGRAMS/untouched-structures" nowhere
 	[[ ${lines[-1]} =~ '"given":{"matches":0,'[^}]*'"unread":1}' ]]
-	[[ $stderr == *"rule given did not see 1 event whole: a string could not be read, or only how it begins; matches may be missing"* ]]
+	[[ $stderr == *"rule given did not see 1 event completely: a string could not be read, or was truncated; matches may be missing"* ]]
 }
 
 @test "shipped types that look behind an address" {
@@ -183,7 +183,7 @@ both() {
 	EOF
 	"$ASTERISM" events page_fault_kernel >/dev/null || skip "this kernel has no page_fault_kernel"
 	run --separate-stderr "$ASTERISM" run -f json order.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" whole open /nowhere/wanted
-	[[ $stderr == *"note: rule after takes sys_enter_openat after the page_fault_kernel of the same call where what it looks at is not in memory yet"* ]]
+	[[ $stderr == *"note: rule after may see sys_enter_openat only after the page_fault_kernel of the same call, where the data it compares is not in memory yet"* ]]
 	[[ $output == *'"match":"before"'*'"younger":true'* ]]
 	[[ ${lines[-1]} =~ '"after":{"matches":0,' ]]
 	run --separate-stderr "$ASTERISM" run -f json order.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" touched open /nowhere/wanted

@@ -178,7 +178,7 @@ serve_never() {
 }
 
 @test "nor is memory of a file, whose file system may never answer" {
-	serve_never || skip "there is no such file system"
+	serve_never || skip "no such file system"
 	observed -f json both.rule -- "$plant" unmapped never/file
 	holds 'names(m["threads"][0]["stack"]) == ["threads_planted_nap", "sleeper"] and whole(m["threads"][0])'
 	kill -KILL "$server"

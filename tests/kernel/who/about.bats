@@ -279,12 +279,12 @@ is_over() {
 	check "there is no cgroup '/etc' in $cgroups" --cgroup /etc
 	check "there is no cgroup '../../../etc' in $cgroups" --cgroup ../../../etc
 	check "there is no cgroup '' in $cgroups" --cgroup ''
-	check "there is no container 'no-such': no cgroup has its name, and none an id that begins so" --container no-such
-	check "the unit 'no-such' is not active: no cgroup is called so, with or without .service" --unit no-such
+	check "there is no container 'no-such': no cgroup has that name, or an id that begins with it" --container no-such
+	check "the unit 'no-such' is not active: no cgroup has that name, with or without .service" --unit no-such
 	check "there is no user 'no-such'" --user no-such
 	check "there is no user '-1'" --user -1
-	check "no process has an empty name" --comm ''
-	check "--wait is for a command or -p: the whole machine never ends" --wait --comm x
+	check "a process name must not be empty" --comm ''
+	check "--wait needs a command or -p" --wait --comm x
 }
 
 @test "--container: files with names that cannot be read are counted" {
@@ -298,7 +298,7 @@ is_over() {
 		echo "{\"ID\":\"$(printf %064d 0)\",\"Name\":\"/db\"}" >/var/lib/docker/containers/c/config.v2.json
 		echo secret >/var/lib/containers/storage/overlay-containers/containers.json
 		exec "$0" run --container web every.rule' "$ASTERISM"
-	[ "${stderr_lines[0]}" = "asterism: warning: files in which runtimes keep the names of containers could not be read: 2 of docker and 1 of podman" ]
+	[ "${stderr_lines[0]}" = "asterism: warning: cannot read the files in which container runtimes keep names: 2 of docker and 1 of podman" ]
 	[[ ${stderr_lines[1]} == "help: they may not be opened, are larger than 16 MiB,"* ]]
 	[[ ${stderr_lines[2]} == "asterism: error: there is no container 'web':"* ]]
 	[[ $stderr != *secret* ]]
@@ -320,7 +320,7 @@ is_over() {
 	run --separate-stderr -4 unshare --mount bash -c '
 		for mount in $(findmnt -n -t cgroup2 -o TARGET); do umount "$mount"; done
 		exec "$0" run --unit x every.rule' "$ASTERISM"
-	[ "${stderr_lines[0]}" = "asterism: error: --cgroup, --container and --unit need cgroups of version 2, of which none are mounted" ]
+	[ "${stderr_lines[0]}" = "asterism: error: --cgroup, --container and --unit need cgroups of version 2, and none are mounted" ]
 	run --separate-stderr -0 unshare --mount bash -c '
 		for mount in $(findmnt -n -t cgroup2 -o TARGET); do umount "$mount"; done
 		exec "$0" run -q --for 1ms --comm x every.rule' "$ASTERISM"
@@ -338,7 +338,7 @@ version1() {
 	unshare --mount bash -c 'mount --bind every.rule "/proc/$$/cgroup"' 2>/dev/null || skip "files of /proc cannot be covered here"
 	for field in container cgroup cgroup_id; do
 		rule="[sys_enter_getpid:a] WHERE { a.$field != a.$field }"
-		said="asterism: warning: sys_enter_getpid:$field is that of the root for every process, as cgroup, cgroup_id and container all are: they are about cgroups of version 2, of which none are mounted"
+		said="asterism: warning: sys_enter_getpid:$field is the root cgroup for every process: cgroup, cgroup_id and container need cgroups of version 2, and none are mounted"
 		version1 run --for 1ms -a -r "$rule"
 		[ "$(grep -cFx "$said" <<<"$stderr")" = 1 ]
 		version1 record -o "trace-$field" -e "sys_enter_getpid:$field" --for 1ms -a

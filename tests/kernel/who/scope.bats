@@ -63,7 +63,7 @@ observe() {
 
 @test "--no-children without -p is refused" {
 	run --separate-stderr -2 "$ASTERISM" run --no-children every.rule -- true
-	[ "$stderr" = "asterism: error: --no-children is for the processes of -p" ]
+	[ "$stderr" = "asterism: error: --no-children needs -p" ]
 }
 
 @test "who stops the command is told so at once, and that the session waits for it" {
@@ -72,7 +72,7 @@ observe() {
 	wait_for grep -q 'has stopped' said
 	pid=$(cat pid)
 	[ "$(head -n 1 said)" = "asterism: warning: halt has stopped process $pid by Stop, and no rule lets it go on: it stands still until 'kill -CONT $pid' or the end of this session" ]
-	wait_for grep -qF "asterism: warning: the command (process $pid) is stopped, and the session waits for it: 'kill -CONT $pid' lets it go on" said
+	wait_for grep -qF "asterism: warning: the command (process $pid) is stopped, and the session waits for it: 'kill -CONT $pid' continues it" said
 	kill -CONT $pid
 	wait $session
 	session=
@@ -110,7 +110,7 @@ export -f leave_child
 	: >go
 	[ "$status" = 4 ]
 	[[ "${stderr_lines[0]}" =~ ^"asterism: note: "[12]" observed process"(es)?" outlive"s?" the command and "(is|are)" not observed any more: "$(cat pid)(,|$) ]]
-	[ "${stderr_lines[1]}" = "help: with --wait the session lasts until they have ended" ]
+	[ "${stderr_lines[1]}" = "help: with --wait the session lasts until they end" ]
 }
 
 @test "where rules act that is a warning, and a recording says it as well" {
@@ -148,12 +148,12 @@ export -f leave_child
 	kill -0 $(cat pid)
 	: >go
 	run --separate-stderr -2 "$ASTERISM" run --wait -a every.rule
-	[ "$stderr" = "asterism: error: --wait is for a command or -p: the whole machine never ends" ]
+	[ "$stderr" = "asterism: error: --wait needs a command or -p" ]
 }
 
 @test "a filter that lets nobody pass is told of, one that does is not" {
 	run --separate-stderr -0 "$ASTERISM" run --comm nosuchname --for 200ms -r sys_enter_getppid
-	[[ $stderr == *"no event came from a process that the options about cgroups, names or users let pass: perhaps there is none"* ]]
+	[[ $stderr == *"no event came from a process that --cgroup, --container, --unit, --comm or --user select: perhaps there is no such process"* ]]
 	run --separate-stderr -0 "$ASTERISM" run --comm python3 -r sys_enter_getppid -- python3 -c 'import os; os.getppid()'
 	[[ $stderr != *"no event came from"* ]]
 }

@@ -149,32 +149,30 @@ static void test_answers(void **state)
 		assert_true(cli_has(&arguments, HELP));
 		cli_arguments_fini(&arguments);
 	}
-	expect_wrong(&two, "--nonsense --help", "'program two' has no option --nonsense",
-		     "'program two --help' shows how it is used");
+	expect_wrong(&two, "--nonsense --help", "'program two' has no option --nonsense", "try 'program two --help'");
 }
 
 static void test_wrong(void **state)
 {
-	static const char usage[] = "'program run --help' shows how it is used";
+	static const char usage[] = "try 'program run --help'";
 
 	(void)state;
 	expect_wrong(&run, "x --colr=never", "'program run' has no option --colr=never", "did you mean --color?");
 	expect_wrong(&run, "x -aZ", "'program run' has no option -Z", usage);
 	expect_wrong(&run, "x --color=nevr", "--color cannot be 'nevr'", "did you mean 'never'?");
-	expect_wrong(&run, "x --color=blue", "--color cannot be 'blue'", "it is one of: auto, always or never");
+	expect_wrong(&run, "x --color=blue", "--color cannot be 'blue'", "use one of: auto, always or never");
 	expect_wrong(&run, "x --all=1", "--all takes no value", usage);
 	expect_wrong(&run, "x -o", "--output needs a value: FILE", usage);
-	expect_wrong(&run, "x --", "no command follows the '--'", usage);
+	expect_wrong(&run, "x --", "a command must follow '--'", usage);
 	expect_wrong(&run, "-a", "'program run' needs FILE... [-- CMD]", usage);
 	expect_wrong(&run, "- -", "standard input ('-') can be read only once", usage);
 	expect_wrong(&run, "x -n 0", "--number: '0' is not a NUMBER", NULL);
-	expect_wrong(&run, "x -n 1001", "--number: '1001' is too much", "it is 1000 at most");
-	expect_wrong(&run, "x --size 2M", "--size: '2M' is too much", "it is 1048576 bytes at most");
-	expect_wrong(&run, "x --size 5Q", "--size: '5Q' is not a size",
-		     "write a number of bytes, or one with a unit: 64K, 500M, 2G");
-	expect_wrong(&two, "a b c", "'program two' takes A B, not 'c' as well",
-		     "'program two --help' shows how it is used");
-	expect_wrong(&two, "-n 3", "'program two' has no option -n", "'program two --help' shows how it is used");
+	expect_wrong(&run, "x -n 1001", "--number: '1001' is too large", "use at most 1000");
+	expect_wrong(&run, "x --size 2M", "--size: '2M' is too large", "use at most 1048576 bytes");
+	expect_wrong(&run, "x --size 5Q", "--size: invalid size '5Q'",
+		     "use a number of bytes, or a number with a unit: 64K, 500M, 2G");
+	expect_wrong(&two, "a b c", "'program two' takes A B; 'c' is one too many", "try 'program two --help'");
+	expect_wrong(&two, "-n 3", "'program two' has no option -n", "try 'program two --help'");
 }
 
 static void test_program_alone(void **state)
@@ -186,10 +184,8 @@ static void test_program_alone(void **state)
 	assert_int_equal(arguments.options[NUMBER].number, 3);
 	cli_arguments_fini(&arguments);
 	expect_wrong(&alone, "--al", "'program' has no option --al", "did you mean --all?");
-	expect_wrong(&alone, "--color never", "'program' has no option --color",
-		     "'program --help' shows how it is used");
-	expect_wrong(&alone, "more", "'program' takes no operands, not 'more'",
-		     "'program --help' shows how it is used");
+	expect_wrong(&alone, "--color never", "'program' has no option --color", "try 'program --help'");
+	expect_wrong(&alone, "more", "'program' takes no arguments, but got 'more'", "try 'program --help'");
 }
 
 static void test_checks(void **state)

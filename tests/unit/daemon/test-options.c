@@ -93,9 +93,9 @@ static void processes_set_the_scope(void **state)
 	assert_int_equal(take("--pid 7 --scope pids", &options), 0);
 	assert_int_equal(options.scope, ASTERISM_SCOPE_PIDS);
 	assert_int_equal(take("--scope all", &options), 0);
-	assert_wrong("--pid 7 --scope all", "only one of --scope all and --pid can be given");
-	assert_wrong("--scope tree", "--scope tree is for the processes of --pid");
-	assert_wrong("--scope pids", "--scope pids is for the processes of --pid");
+	assert_wrong("--pid 7 --scope all", "--scope all and --pid exclude each other");
+	assert_wrong("--scope tree", "--scope tree needs --pid");
+	assert_wrong("--scope pids", "--scope pids needs --pid");
 	assert_wrong("--scope some --pid 7", "some");
 }
 
@@ -109,7 +109,7 @@ static void actions_are_allowed_in_one_way(void **state)
 	assert_int_equal(take("--policy file", &options), 0);
 	assert_false(options.allow_actions);
 	assert_string_equal(options.policy, "file");
-	assert_wrong("--policy file --allow-actions", "only one of --allow-actions and --policy can be given");
+	assert_wrong("--policy file --allow-actions", "--allow-actions and --policy exclude each other");
 }
 
 static void lists_end_where_there_is_no_more_room(void **state)
@@ -125,11 +125,11 @@ static void lists_end_where_there_is_no_more_room(void **state)
 	assert_null(options.comms[OPTIONS_NAMES_MAX]);
 	assert_null(options.users[0]);
 	strcat(line, "--comm one");
-	assert_wrong(line, "--comm can be given 64 times, not 65");
+	assert_wrong(line, "--comm may be given at most 64 times, not 65");
 	*line = 0;
 	for (int i = 0; i <= OPTIONS_PIDS_MAX; i++)
 		snprintf(line + strlen(line), sizeof line - strlen(line), "--pid %d ", i + 1);
-	assert_wrong(line, "--pid can be given 64 times, not 65");
+	assert_wrong(line, "--pid may be given at most 64 times, not 65");
 }
 
 static void each_filter_has_its_list(void **state)

@@ -111,7 +111,7 @@ static void what_is_needed_is_missed(void **state)
 	assert_wrong("{\"op\":\"continue\"}", "this operation needs a \"ticket\"");
 	assert_wrong("{}", "a request has a member \"op\", a string");
 	assert_wrong("{\"op\":1}", "a request has a member \"op\", a string");
-	assert_wrong("[]", "a request is a JSON object");
+	assert_wrong("[]", "the request must be a JSON object");
 }
 
 static void numbers_have_bounds(void **state)
@@ -152,9 +152,9 @@ static void names_are_whole(void **state)
 	assert_int_equal(take(line, &request), 0);
 	assert_string_equal(request.unit, name);
 	snprintf(line, sizeof line, "{\"op\":\"query\",\"unit\":\"%sn\"}", name);
-	assert_wrong(line, "a name is a string of 1 to 128 bytes");
-	assert_wrong("{\"op\":\"query\",\"unit\":\"\"}", "a name is a string of 1 to 128 bytes");
-	assert_wrong("{\"op\":\"query\",\"unit\":null}", "a name is a string of 1 to 128 bytes");
+	assert_wrong(line, "a name must be a string of 1 to 128 bytes");
+	assert_wrong("{\"op\":\"query\",\"unit\":\"\"}", "a name must be a string of 1 to 128 bytes");
+	assert_wrong("{\"op\":\"query\",\"unit\":null}", "a name must be a string of 1 to 128 bytes");
 }
 
 static void what_is_said_twice_or_is_no_json_is_no_request(void **state)
@@ -168,7 +168,7 @@ static void what_is_said_twice_or_is_no_json_is_no_request(void **state)
 	assert_non_null(strstr(why, "this is no JSON, at byte"));
 	assert_int_equal(take("{\"op\":\"query\",\"unit\":\"a\\u0000b\"}", &request), -EINVAL);
 	assert_int_equal(take("{\"op\":\"Ping\"}", &request), -ENOSYS);
-	assert_string_equal(why, "there is no such operation");
+	assert_string_equal(why, "unknown operation");
 }
 
 static void units_of_clients_have_no_dots(void **state)

@@ -179,7 +179,7 @@ static const struct {
 	{ "EVENT e { a: string[4096], b: string[4096] }", 1, 7, "a record of 'e' would exceed 8192 bytes" },
 	{ "EVENT e {}\nEVENT e { x: u8 }", 2, 7, "event 'e' is declared already, with other fields" },
 	{ "EVENTS e", 1, 8, "expected the name of a catalog in quotes, found 'e'" },
-	{ "EVENTS \"no/such\"", 1, 8, "there is no catalog 'no/such'" },
+	{ "EVENTS \"no/such\"", 1, 8, "catalog not found: 'no/such'" },
 };
 
 static void complaints_name_the_place(void **state)

@@ -66,7 +66,9 @@ static void test_too_soon(void **state)
 
 	(void)state;
 	assert_int_equal(admission_decide(&admission, diag), -ERANGE);
-	expect(diag, "l = 1.5 ms < T_M + d = 2 ms: no element can be promised to be evaluated so soon",
+	expect(diag,
+	       "latency 1.5 ms is shorter than one period plus its deadline (2 ms): no event can be promised to be "
+	       "evaluated that soon",
 	       "use --period 750us, or --latency 2000us");
 	asterism_diag_free(diag);
 	/* What it says does. */
@@ -88,7 +90,7 @@ static void test_too_much(void **state)
 
 	(void)state;
 	assert_int_equal(admission_decide(&admission, diag), -E2BIG);
-	expect(diag, "the evaluations need 1.151 ms in every period, and have d = 1 ms",
+	expect(diag, "the evaluations need 1.151 ms per period, but have only  until their deadline1 ms",
 	       "b has R = 10 at 100 us each; alone it could have 8: lower its rate or burst, ask for more --latency, "
 	       "or "
 	       "use --copy");

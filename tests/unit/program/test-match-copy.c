@@ -33,7 +33,7 @@ static void make(struct borrowed *made, bool with_reactions, bool with_frames)
 {
 	*made = (struct borrowed){ .program = sample_program(),
 				   .comm = "worker",
-				   .why = "the process is gone",
+				   .why = "the process has ended",
 				   .frame = "main+0x1",
 				   .end = "stack cut at 16 KiB",
 				   .other = "waiter",
@@ -142,7 +142,7 @@ static void what_is_kept_outlives_the_match(void **state)
 	assert_reported(&copy->match);
 	assert_int_equal(copy->match.reactions[0].how, PROGRAM_DONE);
 	assert_null(copy->match.reactions[0].why);
-	assert_string_equal(copy->match.reactions[1].why, "the process is gone");
+	assert_string_equal(copy->match.reactions[1].why, "the process has ended");
 	assert_string_equal(copy->match.reactions[1].by, "default");
 	assert_stack(&copy->match.named_stack);
 	assert_threads(&copy->match);
@@ -173,7 +173,7 @@ static void packed_bytes_may_be_moved(void **state)
 	room = malloc(size.room_bytes);
 	program_match_unpack(moved, room, &copy);
 	assert_reported(&copy.match);
-	assert_string_equal(copy.match.reactions[1].why, "the process is gone");
+	assert_string_equal(copy.match.reactions[1].why, "the process has ended");
 	assert_stack(&copy.match.named_stack);
 	assert_threads(&copy.match);
 	free(room);

@@ -446,7 +446,7 @@ static void what_no_image_can_say(void **context)
 	rows[1].type = types[USED];
 	rows[1].by = usual(USED);
 	rows[1].copy_by = by(&event_header_fields[2], field_of(USED, "old"));
-	assert_refused(&machine, "a copy that ends at once is none");
+	assert_refused(&machine, "a copy must not end at the same event");
 	begin("");
 	rows[0].by = rows[1].by = usual(USED);
 	rows[0].type = rows[1].type = types[USED];

@@ -102,7 +102,7 @@ static void what_is_no_probability_is_no_assumption(void **state)
 			fail_msg("'%s' is taken", wrong[i]);
 	assert_int_equal(cmd_assumption_check(NULL, "p1=2", diag), -EINVAL);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
-			    "it is p1=0.25 or RULE.p1=0.25, with a probability from 0 to 1");
+			    "write p1=0.25 or RULE.p1=0.25, with a probability from 0 to 1");
 	asterism_diag_free(diag);
 }
 

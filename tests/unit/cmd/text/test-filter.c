@@ -124,7 +124,7 @@ static void names_are_globs_and_have_to_be_met(void **state)
 	assert_int_equal(judge(&filter, 1, 1, 0), FILTER_SHOW);
 	assert_int_equal(judge(&filter, 1, 2, 1), FILTER_LEAVE_OUT);
 	assert_int_equal(filter_check_names(&filter), STATUS_USAGE);
-	assert_non_null(strstr(said, "there is no event called 'nothing' here"));
+	assert_non_null(strstr(said, "the trace has no event type 'nothing'"));
 	assert_null(strstr(said, "sched_*"));
 	filter_close(&filter);
 	assert_int_equal(with(&filter, OPTION_EVENT, "sys_enter"), STATUS_FINE);

@@ -53,7 +53,7 @@ static void understands_x86(void **state)
 	check(EM_X86_64, text, 5, "8 memory 96+(80<<2)+8");
 	check(EM_X86_64, text, 6, "2 memory -1+(64<<3)+0");
 	check(EM_X86_64, text, 7, "8 constant -1+(-1<<0)+16");
-	check(EM_X86_64, text, 8, "the probe has 8 arguments, usdt_arg(8) is none");
+	check(EM_X86_64, text, 8, "the probe has 8 arguments, but no usdt_arg(8)");
 	check(EM_X86_64, "8@(%rdx,%rax)", 0, "8 memory 96+(80<<0)+0");
 	check(EM_X86_64, "-8@%r15 -1@%r10b", 1, "-1 register 56+(-1<<0)+0");
 	check(EM_X86_64, "-4@sum(%rip)", 0, "-4 variable -1+(-1<<0)+0sum");
@@ -61,8 +61,8 @@ static void understands_x86(void **state)
 	check(EM_X86_64, "4@8+sum-4(%rip)", 0, "4 variable -1+(-1<<0)+4sum");
 	check(EM_X86_64, "8@$18446744073709551615", 0, "8 constant -1+(-1<<0)+-1");
 	check(EM_386, "4@4(%esp)", 0, "4 memory 152+(-1<<0)+4");
-	check(EM_X86_64, "", 0, "the probe has 0 arguments, usdt_arg(0) is none");
-	check(EM_X86_64, "  4@%eax ", 1, "the probe has 1 argument, usdt_arg(1) is none");
+	check(EM_X86_64, "", 0, "the probe has 0 arguments, but no usdt_arg(0)");
+	check(EM_X86_64, "  4@%eax ", 1, "the probe has 1 argument, but no usdt_arg(1)");
 }
 
 static void understands_arm(void **state)
@@ -82,7 +82,7 @@ static void understands_arm(void **state)
 	check(EM_AARCH64, text, 8, "-4 constant -1+(-1<<0)+-1");
 	check(EM_AARCH64, text, 9, "8 constant -1+(-1<<0)+0");
 	check(EM_AARCH64, text, 10, "8 register 248+(-1<<0)+0");
-	check(EM_AARCH64, text, 11, "the probe has 11 arguments, usdt_arg(11) is none");
+	check(EM_AARCH64, text, 11, "the probe has 11 arguments, but no usdt_arg(11)");
 	check(EM_AARCH64, "8@x30 8@x31", 0, "8 register 240+(-1<<0)+0");
 }
 

@@ -174,7 +174,7 @@ static void memory_that_is_short_is_a_reason(void **state)
 	alloc_fail_at(1);
 	assert_int_equal(ebpf_can_run(rules.program, 0, reason, sizeof reason), 0);
 	alloc_fail_at(0);
-	assert_string_equal(reason, "memory is short");
+	assert_string_equal(reason, "out of memory");
 	rules_fini(&rules);
 }
 

@@ -55,7 +55,7 @@ static void text_reports_the_automaton(void **context)
 		      "  executed   in user space: a \"string\" is a key\n"
 		      "  pool       1024 runs, each remembers 64 bytes; 1.5 KiB in the kernel; 3 MiB in user space\n"
 		      "\n"
-		      "  state 0 \"start\": an event that fits opens a run\n"
+		      "  state 0 \"start\": a matching event opens a run\n"
 		      "    A:a -> state 1   (opens)\n"
 		      "      if    x > 3\n"
 		      "      set   a.tid = tid\n"
@@ -96,13 +96,14 @@ static void text_reports_deadlines_streams_and_keys(void **context)
 
 	(void)context;
 	assert_holds(silence, "  semantics  SKIPTILLANY, WITHIN 1s, AFTER MATCH KEEP, ON LOSS DISCARD, ASYNCHRONOUS\n");
-	assert_holds(silence, "state 1 \"quiet\": runs wait all together; they match when the time is up\n");
+	assert_holds(silence, "state 1 \"quiet\": no key: every event is compared with every open run; they match when "
+			      "the time is up\n");
 	assert_holds(silence, "    B -> state 2, in place\n      if    x == a.x\n");
 	assert_holds(silence, "    C -> end, forbidden   (C:c is forbidden)\n");
 	assert_holds(silence, "    C -> end, forbidden\n");
 	assert_holds(strict, "WITHIN 5ns");
 	assert_holds(strict, "  stream     every event\n");
-	assert_holds(strict, "runs wait all together; any other event ends them\n");
+	assert_holds(strict, "no key: every event is compared with every open run; any other event ends them\n");
 	assert_holds(dropping, "AFTER MATCH DROP");
 	assert_holds(dropping, "runs wait under name = l.who, x = l.x\n");
 	alloc_free(silence);

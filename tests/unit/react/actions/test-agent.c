@@ -61,9 +61,9 @@ static void whom_it_refuses(void **state)
 
 	(void)state;
 	assert_int_equal(act(agent, "Kill", 1, 0, &call), -EPERM);
-	assert_string_equal(call.why, "process 1 is never acted upon");
+	assert_string_equal(call.why, "actions never affect process 1");
 	assert_int_equal(act(agent, "Kill", getpid(), 0, &call), -EPERM);
-	assert_string_equal(call.why, "asterism does not act upon itself");
+	assert_string_equal(call.why, "actions never affect asterism itself");
 	assert_int_equal(act(agent, "Kill", pid, 0, &call), -EPERM);
 	assert_non_null(strstr(call.why, "is out of scope"));
 	assert_int_equal(act(agent, "Kill", 0, 0, &call), -ESRCH);
@@ -203,7 +203,7 @@ static void too_often_is_counted(void **state)
 	}
 	assert_true(refused > 0);
 	assert_int_equal(react_agent_refused(agent, 0, &why), refused);
-	assert_true(strstr(why, "more than 10 a second") || strstr(why, "8 of it still run"));
+	assert_true(strstr(why, "more than 10 a second") || strstr(why, "8 instances of it are still running"));
 	assert_int_equal(react_agent_refused(agent, 1, &why), 0);
 	call.statement = 1;
 	assert_int_equal(react_agent_perform(agent, &call), 0);

@@ -190,7 +190,7 @@ static void reactions_are_those_of_the_notice(void **state)
 	assert_int_equal(reported.reactions[0].how, PROGRAM_DONE);
 	assert_int_equal(reported.reactions[1].how, PROGRAM_NOT_TRIED);
 	assert_int_equal(reported.reactions[2].how, PROGRAM_NOT_DONE);
-	assert_string_equal(reported.reactions[2].why, "process 1 is never acted upon");
+	assert_string_equal(reported.reactions[2].why, "actions never affect process 1");
 	assert_int_equal(reported.reactions[3].how, PROGRAM_NOT_TRIED);
 	closed.match.done = 0;
 	/* What only counts is told of to nobody; who warns is always heard. */

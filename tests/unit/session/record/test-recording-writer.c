@@ -150,7 +150,7 @@ static uint64_t put_until_it_fails(struct recording_rig *recording, struct aster
 		put_tick(&recording->rings[1], put++);
 	assert_int_equal(news, -EFBIG);
 	assert_int_equal(asterism_diag_count(reported, ASTERISM_ERROR), 1);
-	assert_string_equal(asterism_diag_get(reported, 0)->text, "the file cannot be written: File too large");
+	assert_string_equal(asterism_diag_get(reported, 0)->text, "cannot write the file: File too large");
 	assert_non_null(strstr(asterism_diag_get(reported, 0)->file, "/stream_1"));
 	return put;
 }

@@ -133,10 +133,10 @@ static void what_is_left_out(void **state)
 	accept("on*,two,!on*", "two:x");
 	accept("one,!on*,two,once", "two:x once:a");
 	accept("one,!one,one:a", "one:a");
-	refuse("!one", "'!one' leaves out nothing of what would be recorded", NULL);
-	refuse("two,!on*", "'!on*' leaves out nothing of what would be recorded", NULL);
-	refuse("one,!one:a", "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them", NULL);
-	refuse("one,!", "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them", NULL);
+	refuse("!one", "'!one' excludes nothing that would be recorded", NULL);
+	refuse("two,!on*", "'!on*' excludes nothing that would be recorded", NULL);
+	refuse("one,!one:a", "write events as EVENT, EVENT:FIELD+FIELD or !EVENT, separated by commas", NULL);
+	refuse("one,!", "write events as EVENT, EVENT:FIELD+FIELD or !EVENT, separated by commas", NULL);
 }
 
 /* What this kernel lacks, what rules have declared for themselves, and what is only declared is not of the usual. */
@@ -164,19 +164,19 @@ static void patterns(void **state)
 
 static void wrong_text(void **state)
 {
-	static const char form[] = "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them";
+	static const char form[] = "write events as EVENT, EVENT:FIELD+FIELD or !EVENT, separated by commas";
 
 	(void)state;
-	refuse("onn", "there is no event called 'onn'", "did you mean one?");
-	refuse("entirely-different", "there is no event called 'entirely-different'", NULL);
-	refuse("one,twoo", "there is no event called 'twoo'", "did you mean two?");
-	refuse("bare", "no kernel raises bare", NULL);
+	refuse("onn", "there is no event 'onn'", "did you mean one?");
+	refuse("entirely-different", "there is no event 'entirely-different'", NULL);
+	refuse("one,twoo", "there is no event 'twoo'", "did you mean two?");
+	refuse("bare", "the kernel does not raise bare", NULL);
 	refuse("once:aa", "once has no field aa", "did you mean a?");
 	refuse("on*:b", "once has no field b", "did you mean a?");
 	refuse("z*", "no event matches 'z*'", NULL);
 	refuse("bar*", "no event matches 'bar*'", NULL);
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		refuse("abs*", "this kernel raises none of the events that match 'abs*'", NULL);
+		refuse("abs*", "this kernel does not raise any of the events that match 'abs*'", NULL);
 	refuse("one:a+", form, NULL);
 	refuse("one:+a", form, NULL);
 	refuse("one:a:b", "one has no field a:b", "did you mean a?");
@@ -195,7 +195,7 @@ static void long_names(void **state)
 	(void)state;
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = 0;
-	refuse(text, "events are given as EVENT, EVENT:FIELD+FIELD or !EVENT, with commas between them", NULL);
+	refuse(text, "write events as EVENT, EVENT:FIELD+FIELD or !EVENT, separated by commas", NULL);
 	memcpy(text, "one:", 4);
 	asterism_diag_clear(diag);
 	assert_int_equal(selection_add(&selection, catalog, text, diag), -EINVAL);

@@ -186,9 +186,9 @@ static void test_what_a_call_does_not_report(void **state)
 		"EVENT four { x: i64 }\nFROM raw_syscalls:sys_exit { x = ret }\n"
 		"EVENT five { x: i64 }\nFROM raw_syscalls:sys_enter { x = be16(syscall_arg(0)) }\n";
 	static const char *const cases[][2] = {
-		{ "one", "a held call does not carry 'x'" },   { "two", "a held call does not show whether it is one" },
-		{ "three", "a held call does not carry 'x'" }, { "four", "it is not the beginning of a system call" },
-		{ "five", "a held call does not carry 'x'" },
+		{ "one", "a held call does not have 'x'" },   { "two", "a held call does not show whether it is one" },
+		{ "three", "a held call does not have 'x'" }, { "four", "it is not the entry of a system call" },
+		{ "five", "a held call does not have 'x'" },
 	};
 	struct asterism_diag *diag = asterism_diag_new();
 
@@ -323,7 +323,7 @@ static void test_the_processor_is_not_reported(void **state)
 		assert_int_equal(veto_plan_init(&plan, rules, &all_allowed, diag), -EINVAL);
 		assert_string_equal(
 			asterism_diag_get(diag, 0)->text,
-			"rule r cannot refuse system calls: it asks for 'cpu', which a held call does not carry");
+			"rule r cannot refuse system calls: it uses 'cpu', which a held call does not have");
 		veto_plan_fini(&plan);
 		session_rules_free(rules);
 		asterism_diag_free(diag);
@@ -385,7 +385,7 @@ static void test_who_is_to_be_held(void **state)
 	assert_int_equal(veto_new(rules, &all_allowed, false, diag, &veto), -EINVAL);
 	assert_null(veto);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
-			    "rule judging calls Veto, which cannot be done to processes that run already");
+			    "rule judging calls Veto, which does not work for processes that are already running");
 	assert_int_equal(veto_new(rules, NULL, false, diag, &veto), 0);
 	assert_null(veto);
 	assert_int_equal(veto_new(NULL, &all_allowed, false, diag, &veto), 0);

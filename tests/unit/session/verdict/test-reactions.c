@@ -104,9 +104,9 @@ static void allowed_is_done_or_says_why(void **state)
 	feed(&rig, program, 0);
 	assert_string_equal(rig.why[0], "there is no process or thread 0");
 	assert_string_equal(rig.why[3], "division by zero");
-	assert_string_equal(rig.why[4], "/no/such cannot be run: No such file or directory");
+	assert_string_equal(rig.why[4], "cannot run /no/such: No such file or directory");
 	feed(&rig, program, 1);
-	assert_string_equal(rig.why[0], "process 1 is never acted upon");
+	assert_string_equal(rig.why[0], "actions never affect process 1");
 	assert_int_equal(reactions_tallies(rig.reactions, NULL, NULL, &tallies), 0);
 	assert_int_equal(react_tallies_get(&tallies, "n", false)->count, 2);
 	assert_int_equal(react_tallies_get(&tallies, "h", true)->buckets[0], 1);

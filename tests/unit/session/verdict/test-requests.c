@@ -332,7 +332,7 @@ static void nobody_to_ask(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
-	assert_string_equal(scene.reported[1].why, "the process is gone");
+	assert_string_equal(scene.reported[1].why, "the process has ended");
 	tear_down(&scene);
 }
 
@@ -426,12 +426,12 @@ static void dies_while_it_is_asked_about(void **state)
 	end(pid);
 	poll_asks(&scene);
 	is_reported(&scene, 0, "continue", "default");
-	assert_string_equal(scene.reported[0].why, "the process is gone");
+	assert_string_equal(scene.reported[0].why, "the process has ended");
 	assert_int_equal(noted(&scene, pid), 0);
 	tear_down(&scene);
 }
 
-/* Wherever memory is short, the match is told once and nobody stays stopped. */
+/* Wherever out of memory, the match is told once and nobody stays stopped. */
 static void memory_is_short(void **state)
 {
 	struct scene scene;

@@ -63,7 +63,7 @@ static void a_directory_with_files_is_left_alone(void **state)
 	rig_write_small(rig); /* an empty one will do */
 	assert_int_equal(ctf_writer_new(rig->path, &rig->options, rig->diag, &writer), -EEXIST);
 	assert_string_equal(asterism_diag_get(rig->diag, 0)->text,
-			    "the directory is not empty; a trace is not written over other files");
+			    "the directory is not empty: a trace never overwrites files");
 	asterism_diag_clear(rig->diag);
 	assert_int_equal(ctf_writer_new("/dev/null", &rig->options, rig->diag, &writer), -ENOTDIR);
 	assert_int_equal(ctf_writer_new("/dev/null/x", &rig->options, rig->diag, &writer), -ENOTDIR);
@@ -93,7 +93,7 @@ static void a_full_disk_leaves_whole_packets(void **state)
 	}
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(result, -EFBIG);
-	assert_string_equal(asterism_diag_get(rig->diag, 0)->text, "the file cannot be written: File too large");
+	assert_string_equal(asterism_diag_get(rig->diag, 0)->text, "cannot write the file: File too large");
 	assert_non_null(strstr(asterism_diag_get(rig->diag, 0)->file, "/trace/stream_0"));
 	rig_close_writer(rig);
 	source = rig_open_reader(rig);

@@ -136,7 +136,7 @@ static const struct wrong {
 	{ "{\"event\":", 10, "not JSON: a value is expected", NULL },
 	{ "{\"event\":\"A\"", 13, "not JSON: ',' or '}' is expected", NULL },
 	{ "{\"event\":\"A\",}", 14, "not JSON: a string is expected", NULL },
-	{ "{\"event\":\"A\",\"x\":1}}", 20, "not JSON: something stands behind the object", NULL },
+	{ "{\"event\":\"A\",\"x\":1}}", 20, "not JSON: there is text after the object", NULL },
 	{ "{\"event\":\"A\",\"x\":01}", 19, "not JSON: a number does not begin with 0", NULL },
 	{ "{\"event\":\"A\",\"x\":1.}", 20, "not JSON: a digit is expected", NULL },
 	{ "{\"event\":\"A\",\"x\":1e}", 20, "not JSON: a digit is expected", NULL },
