@@ -100,14 +100,15 @@ static int read_lines(struct program_measures *measures, const char *file, const
 		line += length + (line[length] != 0);
 	}
 	if (result == -EINVAL)
-		return diag_error(diag, &location, result, "this is not what 'asterism replay --why -f json' writes");
+		return diag_error(diag, &location, result,
+				  "this line was not written by 'asterism replay --why -f json'");
 	if (result)
 		return diag_no_memory(diag);
 	if (measures->count)
 		return 0;
 	location.line = location.column = 0;
 	return diag_error(diag, &location, -EINVAL,
-			  "no condition is measured here: give what 'asterism replay --why -f json' has written");
+			  "the file has no measured conditions: use the output of 'asterism replay --why -f json'");
 }
 
 int cmd_measures_read(const struct cli_arguments *arguments, struct asterism_diag *diag,

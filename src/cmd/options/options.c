@@ -236,10 +236,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			  "for the report rates: intervals from an event BEGIN to the next END of the thread (default: "
 			  "sys_enter,sys_exit)" },
 	[OPTION_ORDER_BY] = { "order-by", 0, CLI_TEXT, "FILE", NULL,
-			      "ask conditions in the order that costs least, going by FILE, what 'asterism replay "
-			      "--why "
-			      "-f json' wrote; 'written': in that of the rule text. Without it the cheapest comes "
-			      "first",
+			      "evaluate conditions in the cheapest order, by the shares in FILE, written by 'asterism "
+			      "replay --why -f json'; 'written': in the order of the rule text (default: cheapest "
+			      "first)",
 			      .complete = CLI_COMPLETE_FILE },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
