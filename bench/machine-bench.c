@@ -241,7 +241,7 @@ static void locks(const char *path, struct record *records, int rounds)
 	struct program *program;
 
 	if (!file || fread(text, 1, sizeof text - 1, file) == 0) {
-		fprintf(stderr, "machine-bench: %cannot read s\n", path);
+		fprintf(stderr, "machine-bench: cannot read %s\n", path);
 		exit(1);
 	}
 	fclose(file);
