@@ -250,7 +250,7 @@ static int check(const struct cli_arguments *arguments, struct asterism_diag *di
 					  arguments->options[filters[i]].count);
 	}
 	if (pids->count > OPTIONS_PIDS_MAX)
-		return diag_error(diag, NULL, -EINVAL, "--pid can be given %d times, not %zu", OPTIONS_PIDS_MAX,
+		return diag_error(diag, NULL, -EINVAL, "--pid may be given at most %d times, not %zu", OPTIONS_PIDS_MAX,
 				  pids->count);
 	if (scope->text && scope->number == ASTERISM_SCOPE_ALL && pids->count)
 		return diag_error(diag, NULL, -EINVAL, "--scope all and --pid exclude each other");

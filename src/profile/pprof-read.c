@@ -66,7 +66,7 @@ static int wrong(struct pprof *pprof, const uint8_t *at, const char *what)
 {
 	pprof->reading->at = (const char *)at;
 	return read_wrong(pprof->reading, "write the profile again, or take it in another format",
-			  "it is not a regular file for pprof, nor text that is known: %s", what);
+			  "it is neither a pprof file nor known text: %s", what);
 }
 
 static bool take_varint(struct piece *piece, uint64_t *value)

@@ -270,7 +270,7 @@ static void errors_have_sentences(void **state)
 	options.pid = 0x7ffffff0;
 	refuse(type, &options, -ESRCH, "there is no process 2147483632", NULL);
 	options = (struct asterism_counter_options){ .size = sizeof options, .catalogs = &missing, .catalog_count = 1 };
-	refuse(type, &options, -ENOENT, "there is not a regular file missing.counters", NULL);
+	refuse(type, &options, -ENOENT, "there is no file missing.counters", NULL);
 	options.catalogs = &none;
 	refuse(type, &options, -EINVAL, "a catalog has no path", NULL);
 	options.catalogs = NULL;
@@ -459,7 +459,7 @@ static void a_process_that_forks_is_counted(void **state)
 		if (result) {
 			if (result != -EAGAIN)
 				fail_msg("%d: %s", result, asterism_diag_get(diag, 0)->text);
-			assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "faster than they can be counted"));
+			assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "faster than counters can be attached"));
 			refused++;
 			continue;
 		}

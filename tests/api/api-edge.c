@@ -123,7 +123,7 @@ static void processes_are_checked(void **state)
 	assert_int_equal(asterism_session_add_process(fixture->session, fixture->puppet.pid), 0); /* again */
 	assert_int_equal(asterism_session_add_process(all, fixture->puppet.pid), -EINVAL);
 	assert_int_equal(asterism_session_launch(fixture->session, nothing, NULL), -EINVAL);
-	assert_non_null(strstr(asterism_session_error(fixture->session), "was not found"));
+	assert_non_null(strstr(asterism_session_error(fixture->session), "command not found"));
 	assert_int_equal(asterism_session_launch(fixture->session, none, NULL), -EINVAL);
 	asterism_session_free(all);
 }

@@ -54,7 +54,7 @@ refused() {
 @test "run: what is observed, and for how long" {
 	refused 'asterism: error: no processes to observe were named' run slow.rule
 	for both in "-p 1 -- true" "-a -- true" "-a -p 1"; do
-		refused "asterism: error: only one of *" run slow.rule $both
+		refused "asterism: error: * exclude each other" run slow.rule $both
 	done
 	for time in 0 0s -1 abc 1d '' 10000000000h; do
 		refused "asterism: error: --for: invalid duration '$time'" run slow.rule --for "$time" -- true
@@ -96,7 +96,7 @@ refused() {
 	END
 	refused "asterism: error: unknown command 'frobnicate'" frobnicate
 	[[ ${stderr_lines[1]} == "help: 'asterism --help' lists the commands" ]]
-	refused "asterism: error: unknown option ''--frobnicate" --frobnicate
+	refused "asterism: error: unknown option '--frobnicate'" --frobnicate
 }
 
 @test "output that cannot be written is status 2 for every command" {

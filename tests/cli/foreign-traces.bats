@@ -30,7 +30,7 @@ play() {
 
 replay() {
 	run --separate-stderr "$ASTERISM" replay -f json "$@"
-	[[ $stderr != *"is not usable"* ]] || skip "built without libbabeltrace2"
+	[[ $stderr != *"cannot be used"* ]] || skip "built without libbabeltrace2"
 }
 
 @test "names of LTTng's kernel tracer are those of the catalog" {

@@ -115,7 +115,7 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	[ ${#lines[@]} = 2 ]
 	rm -r library/bare library/slow
 	run --separate-stderr -2 "$ASTERISM" check @all
-	[[ $stderr == *"holds no rules that are of use as they are" ]]
+	[[ $stderr == *"has no rules that can be used as they are" ]]
 }
 
 @test "unknown @NAME, @NAME in place of a trace, a file that is called so" {

@@ -184,7 +184,7 @@ ok 2 - r/t.jsonl" ]
 		"$PWD" "$PWD" >r/tests/t.events
 	chmod +x r/tests/t.events
 	TMPDIR=$PWD/tmp check -1 "$ASTERISM" test --timeout 500ms r
-	[ "${lines[1]}" = "        the program ran over 0.5 s and was ended" ]
+	[ "${lines[1]}" = "        the program ran for more than 0.5 s and was killed" ]
 	run ! kill -0 "$(cat first)"
 	run ! kill -0 "$(cat second)"
 	[ -z "$(ls -A tmp)" ]

@@ -264,7 +264,7 @@ await() {
 	[ ${#sanitised[@]} -gt 0 ] || (ulimit -v 8000; ./odd count 10)
 	ASTERISM_SENSORS=always ./odd count 10
 	run -2 "$ASTERISM" sensors
-	[[ $output == *"serves at $PWD/sensors"* ]]
+	[[ $output == *"is running at $PWD/sensors"* ]]
 }
 
 @test "a directory that has no descriptors left says so at its end" {
@@ -295,10 +295,10 @@ await() {
 	[[ $output == *"/bin/true has no sensors"* ]]
 	echo x >file
 	run -2 "$ASTERISM" events sensor:./file
-	[[ $output == *"is no ELF file"* ]]
+	[[ $output == *"is not an ELF file"* ]]
 	serve
 	run -2 "$ASTERISM" sensors --serve
-	[[ $output == *"serves at $PWD/sensors already"* ]]
+	[[ $output == *"is already running at $PWD/sensors"* ]]
 	run -2 "$ASTERISM" events sensor:nosuch
 	[[ $output == *"no running application has the sensor nosuch"* ]]
 	run -0 --separate-stderr "$ASTERISM" sensors

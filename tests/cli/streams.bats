@@ -59,7 +59,7 @@ for number, line in enumerate(sys.stdin, 1):
 	run --separate-stderr -2 "$ASTERISM" replay --measure t wrong.jsonl
 	[[ $stderr == *"the events that are declared here have other fields in a catalog"* ]]
 	run --separate-stderr -2 "$ASTERISM" replay --measure t tcp-listen:x
-	[[ $stderr == *"'x' is no address to listen at"* ]]
+	[[ $stderr == *"invalid address to listen at: 'x'"* ]]
 }
 
 # Sends what standard input has, and ends the connection: in order, or by a reset.

@@ -90,11 +90,11 @@ setup() {
 	run --separate-stderr -2 "$ASTERISM" run pair.rule
 	[[ ${stderr_lines[0]} == *"no processes to observe were named" ]]
 	run --separate-stderr -2 "$ASTERISM" run pair.rule -a -p 1
-	[[ ${stderr_lines[0]} == *"only one of"* ]]
+	[[ ${stderr_lines[0]} == *"exclude each other"* ]]
 	run --separate-stderr -2 "$ASTERISM" run pair.rule --
-	[[ ${stderr_lines[0]} == *"no command follows"* ]]
+	[[ ${stderr_lines[0]} == *"a command must follow"* ]]
 	run --separate-stderr -2 "$ASTERISM" run pair.rule -a --for 10x
-	[[ ${stderr_lines[0]} == *"is not a length of time"* ]]
+	[[ ${stderr_lines[0]} == *"invalid duration"* ]]
 	run --separate-stderr -2 "$ASTERISM" run pair.rule -p zero
 	[[ ${stderr_lines[0]} == *"is not a PID"* ]]
 }

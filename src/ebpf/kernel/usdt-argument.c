@@ -339,7 +339,7 @@ int usdt_argument_find(const char *text, uint32_t number, uint32_t machine, stru
 		snprintf(reason->text, reason->size, "where arguments are is not known on this processor");
 		return -ENOENT;
 	}
-	snprintf(reason->text, reason->size, "the probe has %" PRIu32 " argument%s, usdt_arg(%" PRIu32 ") is none",
+	snprintf(reason->text, reason->size, "the probe has %" PRIu32 " argument%s, but no usdt_arg(%" PRIu32 ")",
 		 count, count == 1 ? "" : "s", number);
 	return -ESRCH;
 }

@@ -175,7 +175,7 @@ nobody() {
 	[[ $stderr == *"error: recording roots belongs to another user: only root may do this" ]]
 	ctl record stop roots
 	run --separate-stderr -2 ctl record start z --max-size 1M -e sys_exit_getppid
-	[[ $stderr == *"1024 KiB are needed, and of the 2 MiB of --recordings-max "*" KiB are left: remove traces from the folder of --recordings" ]]
+	[[ $stderr == *"1024 KiB are needed, but of the 2 MiB of --recordings-max only "*" KiB are free: remove traces from the directory of --recordings" ]]
 	run --separate-stderr -2 ctl record start z --max-size 4K -e sys_exit_getppid
 	[[ $stderr == *"error: a trace needs at least 1024 KiB: use a larger --max-size" ]]
 	ctl record stop x

@@ -210,7 +210,7 @@ shopt -s extglob
 	run -100 ./supervise other.rule sh -c 'cat /etc/shadow >/dev/null; exec sleep 20'
 	[[ $output == *'supervise: {"match":"other",'* ]]
 	run -101 ./supervise supervise.rule /nowhere/at/all
-	[[ $output == *'was not found'* ]]
+	[[ $output == *'command not found'* ]]
 }
 
 @test "examples: traces are read from C and from Python" {

@@ -90,7 +90,7 @@ teardown() {
 @test "a script that hangs is ended, with all that it has started" {
 	script 'trap "" TERM; setsid sleep 300 & echo $! >>'"$PWD"'/pids; sleep 300 & echo $! >>'"$PWD"'/pids; echo $$ >>'"$PWD"'/pids; wait; wait'
 	run --separate-stderr -1 "$ASTERISM" test --timeout 300ms r
-	[ "${lines[1]}" = "        the script ran over 0.3 s and was ended" ]
+	[ "${lines[1]}" = "        the script ran for more than 0.3 s and was killed" ]
 	[ "$(wc -l <pids)" = 3 ]
 	while read -r pid; do
 		run ! kill -0 "$pid"

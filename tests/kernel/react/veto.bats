@@ -355,7 +355,7 @@ page_rule() {
 @test "a session within a held command: a clear error" {
 	held name.rule "$ASTERISM" run -q --allow-actions name.rule -- true
 	[ "$status" = 4 ]
-	[[ $stderr == *"something else holds asterism's own system calls already"* ]]
+	[[ $stderr == *"another program already holds asterism's own system calls"* ]]
 }
 
 @test "without CAP_SYS_ADMIN the command gives up gaining privileges, and is told so" {

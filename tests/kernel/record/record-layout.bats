@@ -32,7 +32,7 @@ count() {
 # Skips where the events of such a trace cannot be read.
 dumped() {
 	run --separate-stderr "$ASTERISM" dump "$@"
-	[[ $stderr != *"is not usable"* ]] || skip "built without libbabeltrace2"
+	[[ $stderr != *"cannot be used"* ]] || skip "built without libbabeltrace2"
 	[ "$status" = 0 ]
 }
 

@@ -73,9 +73,9 @@ for line in map(json.loads, sys.stdin):
 	kill "$started"
 	wait "$started" || true
 	run -2 "$ASTERISM" monitor --metrics 0 --measure request_end -- "$plant" requests 1 1 0
-	[[ $output == *"'0' is no address for metrics"* ]]
+	[[ $output == *"invalid address for metrics '0'"* ]]
 	run -2 "$ASTERISM" monitor --metrics 9999 -r "EVENTS \"sensor:$plant\" RULE r PATTERN { request_end }" -- "$plant" requests 1 1 0
-	[[ $output == *"--metrics is for --measure"* ]]
+	[[ $output == *"--metrics needs --measure"* ]]
 }
 
 teardown() {

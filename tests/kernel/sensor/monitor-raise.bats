@@ -51,7 +51,7 @@ wait_until() {
 serve() {
 	"$ASTERISM" sensors --serve 2>served &
 	started="$started $!"
-	wait_until grep -q "sensors register at" served
+	wait_until grep -q "the sensor registry is at" served
 }
 
 @test "what one monitor has found is what another one and a session evaluate, with all fields" {

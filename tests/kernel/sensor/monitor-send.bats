@@ -67,7 +67,7 @@ results() {
 	[[ $stderr == *"tcp:127.0.0.1:$port does not accept events: Connection refused"* ]]
 	[[ $stderr == *"50 events did not get to tcp:127.0.0.1:$port"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --measure request_end --to tcp:nowhere -- "$plant" requests 1 1 0
-	[[ $stderr == *"'tcp:nowhere' is no address to send to"* ]]
+	[[ $stderr == *"invalid address to send to: 'tcp:nowhere'"* ]]
 }
 
 @test "a peer that reads nothing blocks nobody" {

@@ -76,13 +76,13 @@ wait_until() {
 	run --separate-stderr -0 "$ASTERISM" monitor --policy best-effort slow.rule -- "$plant" requests 2 20 5
 	[[ $output == *"slow  plant-sensors"*"id=4  bytes=104 B  path=\"/index\""* ]]
 	[[ $stderr == *"no guarantee: no rate is declared of any sensor"* ]]
-	[[ $stderr == *"80 elements evaluated, 0 lost, response at most "* ]]
+	[[ $stderr == *"80 events evaluated, 0 lost, response at most "* ]]
 }
 
 @test "nothing slow, no match; and the status of the command" {
 	run --separate-stderr -7 "$ASTERISM" monitor --policy best-effort never.rule -- sh -c "$plant requests 1 20 0; exit 7"
 	[ -z "$output" ]
-	[[ $stderr == *"40 elements evaluated, 0 lost"* ]]
+	[[ $stderr == *"40 events evaluated, 0 lost"* ]]
 }
 
 @test "the promise is the sum of its parts, and told before what is launched runs" {
@@ -122,7 +122,7 @@ wait_until() {
 
 @test "what does not fit into the period is refused with the figures" {
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s,burst=10,cost=600us never.rule -- true
-	[[ $stderr == *"the evaluations need "*" in every period, and have d = 1 ms"* ]]
+	[[ $stderr == *"the evaluations need "*" per period, but have only 1 ms until their deadline"* ]]
 	[[ $stderr == *"request_begin has R = "*" at 600 us each"* ]]
 }
 
@@ -146,16 +146,16 @@ wait_until() {
 
 @test "a trace is refused with the command that evaluates it" {
 	run --separate-stderr -2 "$ASTERISM" monitor --from trace never.rule
-	[[ $stderr == *"a trace is evaluated by 'asterism replay'"*"asterism replay [--measure EVENT]"* ]]
+	[[ $stderr == *"for traces use 'asterism replay'"*"asterism replay [--measure EVENT]"* ]]
 }
 
 @test "wrong declarations are told" {
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor other,rate=1000/s never.rule -- true
 	[[ $stderr == *"--sensor other: the monitor reads no sensor with that name"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000 never.rule -- true
-	[[ $stderr == *"'1000' is not a rate"*"50000/s"* ]]
+	[[ $stderr == *"invalid rate '1000'"*"50000/s"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s,spacing=2ms never.rule -- true
-	[[ $stderr == *"do not reach that rate"* ]]
+	[[ $stderr == *"cannot reach that rate"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,speed=3 never.rule -- true
 	[[ $stderr == *"there is no 'speed'"* ]]
 	for wrong in rate=0/s rate=1000000000000/s rate=-5/s rate=5/s,burst=0; do
@@ -164,14 +164,14 @@ wait_until() {
 	done
 	for twice in request_begin,cost=2us sensor:request_begin,cost=2us app:request_begin,cost=2us; do
 		run --separate-stderr -2 "$ASTERISM" monitor --sensor request_begin,rate=1000/s --sensor $twice never.rule -- true
-		[[ $stderr == *"declared twice"* || $stderr == *"declared already"* || $stderr == *"nothing that is monitored is called so"* ]]
+		[[ $stderr == *"declared twice"* || $stderr == *"already declared"* || $stderr == *"the monitor reads no sensor with that name"* ]]
 	done
 	run --separate-stderr -2 "$ASTERISM" monitor --period 5000s --sensor request_begin,rate=1/s,cost=1us never.rule -- touch launched
-	[[ $stderr == *"the kernel takes periods of "*" to "*" for SCHED_DEADLINE, and --period is 5000 s"* ]]
+	[[ $stderr == *"the kernel accepts periods from "*" to "*" for SCHED_DEADLINE, but --period is 5000 s"* ]]
 	[[ $stderr == *"use --policy fifo"* ]]
 	[ ! -e launched ]
 	run --separate-stderr -2 "$ASTERISM" monitor "${rates[@]}" --period 1ms --deadline 2ms never.rule -- true
-	[[ $stderr == *"the deadline cannot be later than the period"* ]]
+	[[ $stderr == *"the deadline must not exceed the period"* ]]
 }
 
 # Every request sleeps once before it ends, so there is a switch of its thread in between.
@@ -210,7 +210,7 @@ kernel_rule() {
 	grep -q "no guarantee: nothing is covered by the guarantee: every rule waits for kernel events" err
 	for demand in "--policy deadline" --strict; do
 		run --separate-stderr -4 "$ASTERISM" monitor $demand "${rates[@]}" both.rule -- touch launched
-		[[ $stderr == *"nothing is evaluated in time"* ]]
+		[[ $stderr == *"nothing is covered by the guarantee"* ]]
 		[ ! -e launched ]
 	done
 }
@@ -228,14 +228,14 @@ kernel_rule() {
 	[ "$(figure monitor beside rules)" = 2 ]
 	kernel_rule | sed 's/RULE between/SYNCHRONOUS &/' >acts.rule
 	run --separate-stderr -4 "$ASTERISM" monitor acts.rule -- touch launched
-	[[ $stderr == *"rules of a monitor act on nothing"* ]]
+	[[ $stderr == *"rules of a monitor cannot act"* ]]
 	[ ! -e launched ]
 }
 
 @test "without the privilege there is no guarantee, which is said; and a policy that is demanded is an error" {
 	run --separate-stderr -0 without_nice "$ASTERISM" monitor "${rates[@]}" never.rule -- "$plant" requests 1 20 0
 	[[ $stderr == *"no guarantee: SCHED_DEADLINE is not permitted: CAP_SYS_NICE is missing, so "* ]]
-	[[ $stderr == *"40 elements evaluated, 0 lost"* ]]
+	[[ $stderr == *"40 events evaluated, 0 lost"* ]]
 	for demand in "--policy deadline" "--policy fifo" --strict; do
 		run --separate-stderr -4 without_nice "$ASTERISM" monitor $demand "${rates[@]}" never.rule -- touch launched
 		[[ $stderr == *"is not permitted: CAP_SYS_NICE is missing"* ]]
@@ -258,7 +258,7 @@ kernel_rule() {
 @test "a promise that is insisted on needs a rate, and it is said how to declare one" {
 	for demand in --strict "--policy deadline" "--policy fifo" "--strict --policy best-effort" "--strict --sensor request_begin,cost=2us"; do
 		run --separate-stderr -2 "$ASTERISM" monitor $demand never.rule -- touch launched
-		[[ $stderr == *"ask for a promise, and no rate is declared of any sensor"* ]]
+		[[ $stderr == *"need declared rates: no sensor has one"* ]]
 		[[ $stderr == *"write --sensor request_begin,rate=50000/s,burst=100"*"one for each other sensor"* ]]
 		[ ! -e launched ]
 	done
@@ -268,7 +268,7 @@ kernel_rule() {
 	monitor --sensor request_begin,rate=100/s,burst=5 never.rule -- "$plant" paced 200 1000
 	[ "$(figure monitor elements)" = 200 ]
 	[ "$(figure monitor sensors request_begin over_rate)" -gt 0 ]
-	grep -q "request_begin exceeded its declared rate: .* of 200 elements came earlier" err
+	grep -q "request_begin exceeded its declared rate: .* of 200 events came earlier" err
 	monitor --sensor request_begin,rate=1000/s,burst=5 never.rule -- "$plant" paced 200 1000
 	[ "$(figure monitor sensors request_begin over_rate)" = 0 ]
 	! grep -q "exceeded its declared rate" err
@@ -312,7 +312,7 @@ kernel_rule() {
 	[ "$(figure monitor elements)" = 80 ]
 	[ "$(grep -c '"match":"slow"' out)" -ge 8 ]
 	[ "$(figure monitor unevaluated_copies)" = 0 ]
-	grep -q "only their copies were promised" err
+	grep -q "only their copies were guaranteed" err
 }
 
 @test "copies have room for what comes at the declared rate, and rings for what may wait; else it is told" {
@@ -336,7 +336,7 @@ kernel_rule() {
 @test "several monitors read one sensor, and one that comes late begins with what is raised then" {
 	"$ASTERISM" sensors --serve 2>served &
 	started=$!
-	wait_until grep -q "sensors register at" served
+	wait_until grep -q "the sensor registry is at" served
 	"$plant" paced 200000 1000 &
 	local producer=$!
 	started="$started $producer"
@@ -383,11 +383,11 @@ kernel_rule() {
 	[ "$(figure monitor elements)" = 200 ]
 }
 
-@test "the end of a directory is a loss, as applications raise nothing until the next one" {
+@test "the end of a directory is a loss, as applications raise no events until the next one" {
 	"$ASTERISM" sensors --serve 2>served &
 	started=$!
 	local directory=$!
-	wait_until grep -q "sensors register at" served
+	wait_until grep -q "the sensor registry is at" served
 	"$plant" paced 200000 1000 &
 	local producer=$!
 	started="$started $producer"
@@ -396,7 +396,7 @@ kernel_rule() {
 	started="$started $session"
 	wait_until grep -q '"promise"' out
 	kill -KILL $directory
-	wait_until grep -q "raise nothing until another one serves" err
+	wait_until grep -q "raise no events until another one runs" err
 	kill -INT $session
 	wait_until grep -q '"stats"' out
 	[ "$(figure monitor lost)" = 1 ]
@@ -412,7 +412,7 @@ kernel_rule() {
 	started="$started $session"
 	wait_until grep -q '"promise"' out
 	kill -USR1 $session
-	wait_until grep -q "elements evaluated, 0 lost, response at most" err
+	wait_until grep -q "events evaluated, 0 lost, response at most" err
 	kill -INT $session
 	wait_until grep -q '"stats"' out
 	[ "$(figure monitor lost)" = 0 ]
@@ -425,7 +425,7 @@ kernel_rule() {
 	[[ $output == *"# least "*", average "*", most "* ]]
 	# It is as it is: proven, or not and then with status 3.
 	if [ "$status" = 0 ]; then
-		[[ $stderr == *"no element was late"*"proves nothing of the next minute"* ]]
+		[[ $stderr == *"no event was late"*"proves nothing about the next minute"* ]]
 	else
 		[ "$status" = 3 ]
 		[[ $stderr == *"not proven"* ]]

@@ -121,17 +121,17 @@ readers_are() {
 @test "an action on anybody else is refused, also by way of another rule" {
 	rule big 'DO { CALL Kill(t.amount) }' >number.rule
 	run --separate-stderr ! "$ASTERISM" run --allow-actions number.rule -- "$plant" 500 made
-	[[ $stderr == *"rests on events of applications (sensors): what they say is no ground for that"* ]]
+	[[ $stderr == *"depends on events of applications (sensors), which are not trusted for that"* ]]
 	[ ! -e made ]
 	cat >other.rule <<-END
 		EVENTS "kernel-sensor:$plant"
 		RULE other PATTERN { [transfer:t, sys_enter_openat:o] } DO { CALL Kill(o#PID) }
 	END
 	run --separate-stderr ! "$ASTERISM" run --allow-actions other.rule -- "$plant" 500 made
-	[[ $stderr == *"what they say is no ground for that"* ]]
+	[[ $stderr == *"which are not trusted for that"* ]]
 	sed -i 's/ DO/ WHERE { [pid] } DO/' other.rule
 	run --separate-stderr "$ASTERISM" run --allow-actions other.rule -- "$plant" 500 made
-	[[ $stderr != *"no ground"* ]]
+	[[ $stderr != *"not trusted"* ]]
 	cat >fed.rule <<-END
 		EVENTS "kernel-sensor:$plant"
 		EVENT told { whom: i32 }
@@ -139,7 +139,7 @@ readers_are() {
 		RULE fed PATTERN { told:x } DO { CALL Kill(#PID) }
 	END
 	run --separate-stderr ! "$ASTERISM" run --allow-actions fed.rule -- "$plant" 500 made
-	[[ $stderr == *"what they say is no ground for that"* ]]
+	[[ $stderr == *"which are not trusted for that"* ]]
 }
 
 @test "other fields under that name are told of" {
@@ -160,7 +160,7 @@ readers_are() {
 @test "a sensor of one program alone is refused: the kernel cannot tell whose it is" {
 	echo 'EVENTS "kernel-sensor:plant-transfer:transfer" RULE r PATTERN { transfer:t }' >whose.rule
 	run --separate-stderr ! "$ASTERISM" check whose.rule
-	[[ $stderr == *"the kernel does not know whose program a sensor is"* ]]
+	[[ $stderr == *"the kernel does not know which program a sensor belongs to"* ]]
 }
 
 @test "a recording of rules has it; one without any is refused, as nobody would call" {

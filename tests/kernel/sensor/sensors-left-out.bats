@@ -43,7 +43,7 @@ wait_until() {
 serve() {
 	"$ASTERISM" sensors --serve --quota "$1" 2>served &
 	started="$started $!"
-	wait_until grep -q "sensors register at" served
+	wait_until grep -q "the sensor registry is at" served
 }
 
 refused="plant-sensors) are not read: the sensor registry refused it: the user's quota of sensor memory is exhausted"
@@ -82,7 +82,7 @@ refused="plant-sensors) are not read: the sensor registry refused it: the user's
 	"$plant" paced 200000 1000 &
 	started="$started $!"
 	local second=$!
-	wait_until sh -c "'$ASTERISM' sensors -f json | grep '\"pid\":$second,' | grep -q '\"refused\":\"this user has as many bytes'"
+	wait_until sh -c "'$ASTERISM' sensors -f json | grep '\"pid\":$second,' | grep -q '\"refused\":\"the user.s quota of sensor memory'"
 	run --separate-stderr -3 "$ASTERISM" run --for 500ms never.rule -p $second
 	[[ $stderr == *"process $second ($refused"* ]]
 	run --separate-stderr -0 "$ASTERISM" run --for 500ms never.rule -p $first
@@ -102,7 +102,7 @@ refused="plant-sensors) are not read: the sensor registry refused it: the user's
 	export ASTERISM_SENSORS="$folder/socket"
 	"$ASTERISM" sensors --serve 2>served &
 	started="$started $!"
-	wait_until grep -q "sensors register at" served
+	wait_until grep -q "the sensor registry is at" served
 	for ((i = 0; i < 33; i++)); do
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$folder/plant-sensors" paced 200000 10000 &
 		started="$started $!"
@@ -166,6 +166,6 @@ narrow_program() {
 	[ "$("$ASTERISM_TEST_PROGRAMS/veto-plant" compat)" = ok ] || skip "this kernel runs no 32-bit code"
 	serve 64M
 	run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- ./narrow
-	[[ $output == *"32-bit programs have no sensors"* ]]
+	[[ $output == *"32-bit programs cannot have sensors"* ]]
 	[[ $stderr == *"(narrow) are not read: the sensor registry refused it: 32-bit programs cannot have sensors: build it for 64 bits"* ]]
 }

@@ -206,11 +206,11 @@ values_of() {
 	done
 	run -2 "$ASTERISM" check <(echo 'EVENTS "sensor:request_begin" RULE r PATTERN { request_begin:b }')
 	[[ $output == *"error: process "*"/plant-sensors"*") has a sensor request_begin of its own that is not the one known"* ]]
-	[[ $output == *'say whose is meant: EVENTS "sensor:/path/of/program"'* ]]
+	[[ $output == *'name the program, too: EVENTS "sensor:/path/of/program"'* ]]
 	run -0 "$ASTERISM" check <(echo 'EVENTS "sensor:plant-sensors:request_begin" RULE r PATTERN { request_begin:b }')
 }
 
-@test "the end of a directory is a loss: applications raise nothing until the next one" {
+@test "the end of a directory is a loss: applications raise no events until the next one" {
 	"$ASTERISM" sensors --serve &
 	started=$!
 	for _ in $(seq 100); do [ ! -S "$ASTERISM_SENSORS" ] || break; sleep 0.05; done
@@ -224,8 +224,8 @@ values_of() {
 	started+=" $session"
 	for _ in $(seq 100); do ! grep -q '"match"' out || break; sleep 0.1; done
 	kill -KILL $directory
-	for _ in $(seq 100); do ! grep -q "raise nothing until" err || break; sleep 0.1; done
-	grep -q "raise nothing until another one serves" err
+	for _ in $(seq 100); do ! grep -q "raise no events until" err || break; sleep 0.1; done
+	grep -q "raise no events until another one runs" err
 	"$ASTERISM" sensors --serve &
 	started+=" $!"
 	local before=$(grep -c '"match"' out)

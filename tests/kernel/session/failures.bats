@@ -77,7 +77,7 @@ print(sum("match" in line for line in lines), "stats" in lines[-1])' >said
 	run --separate-stderr -3 "$ASTERISM" run --allow-actions -q -o out --snapshot disk/box kill.rule -- bash -c "$(victim)" "$plant"
 	killed
 	[[ $stderr == *"No space left on device"* ]]
-	[[ $stderr == *"could not be written whole"* ]]
+	[[ $stderr == *"could not be written completely"* ]]
 	[ "$(grep -c 'error:' <<<"$stderr")" = 1 ]
 }
 

@@ -47,10 +47,10 @@ print(next(f["has"] for f in json.load(open("json"))["features"] if f["feature"]
 @test "without privileges: said, and status 4" {
 	run --separate-stderr -4 setpriv --bounding-set=-all --inh-caps=-all "$ASTERISM" features
 	[[ $output == *"privilege "*" no "*"neither rules nor recordings can run in this kernel"* ]]
-	[[ $stderr == *"need what is missing"* ]]
+	[[ $stderr == *"cannot run: required features are missing"* ]]
 }
 
 @test "it takes no operands" {
 	run --separate-stderr -2 "$ASTERISM" features 6.1
-	[[ $stderr == *"takes no operands, not '6.1'"* ]]
+	[[ $stderr == *"takes no arguments, but got '6.1'"* ]]
 }

@@ -404,7 +404,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	END
 	run -3 $ASTERISM report --only waits -f json -o lossy.json trace
 	run -3 $ASTERISM report --only waits trace
-	[[ ${output//$'\n'/ } == *"was forgotten where events are missing (1 times)"*" waits are not counted: their return is not in the trace."* ]]
+	[[ ${output//$'\n'/ } == *"are forgotten at each gap of missing events (1 times)"*" waits are not counted: the trace does not have their return."* ]]
 	[[ $output != *"mutex 0"* ]]
 	python3 - <<-'END'
 		import json
@@ -426,7 +426,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	END
 	run -143 timeout 60 $ASTERISM record -q --for-report --for 3s -o trace -- /usr/bin/python3 -SE stand.py
 	run -0 $ASTERISM report --only waits trace
-	[[ ${output//$'\n'/ } == *" waits have no end in the trace: they are counted up to its end, at "*"."* ]]
+	[[ ${output//$'\n'/ } == *" waits do not end in the trace: they are counted up to its end, at "*"."* ]]
 	# No event came while it stood: the waits last to the end of the recording all the same.
 	$ASTERISM report --only waits -f json -o standing.json trace
 	python3 - <<-'END'
@@ -442,7 +442,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	timeout 60 $ASTERISM record -q --for-report --for 200ms -p $pid -o attached
 	kill $pid
 	run -0 $ASTERISM report --only waits attached
-	[[ ${output//$'\n'/ } == *"2 threads waited already when the recording began, and did nothing since"* ]]
+	[[ ${output//$'\n'/ } == *"2 threads waited from before the recording until its end"* ]]
 }
 
 @test "a picture is that of one report, which has one" {

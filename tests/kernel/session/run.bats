@@ -121,13 +121,13 @@ programs_of() {
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- no-such-command
 	[ "$stderr" = "asterism: error: command not found: 'no-such-command'" ]
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- ./plain
-	[[ $stderr == *"may not be run"* ]]
+	[[ $stderr == *"cannot run"* ]]
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- "$PWD"
 	[[ $stderr == *"is a directory"* ]]
 	printf '#!/no/such/interpreter\n' >script
 	chmod +x script
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -- ./script
-	[[ $stderr == *"was not found"* ]]
+	[[ $stderr == *"command not found"* ]]
 }
 
 @test "a process that is gone, a thread, itself: status 2" {
@@ -243,7 +243,7 @@ takes_early() {
 	wait $session || ended=$?
 	[ $ended = 143 ]
 	[ $SECONDS -lt 30 ]
-	grep -q "goes on without being observed" err
+	grep -q "continues unobserved" err
 	kill -KILL "$(cat deaf)"
 }
 

@@ -100,7 +100,7 @@ is_statistics() {
 	is_statistics "${lines[-1]}"
 	local times=${ASTERISM_TEST_PATIENCE:-1}
 	run --separate-stderr -0 "$ASTERISM" run --for $((300 * times))ms slow.rule -- sh -c "trap '' TERM; sleep $((2 + times))"
-	[[ $stderr == *"the command goes on without being observed"* ]]
+	[[ $stderr == *"the command continues unobserved"* ]]
 }
 
 @test "SIGINT, SIGTERM and SIGHUP: the command gets it, the statistics come last" {
@@ -144,7 +144,7 @@ is_statistics() {
 		run -0 python3 ignored.py "$signal" "$count" "$ASTERISM" run -f json slow.rule
 		[ "$output" = "$expected" ]
 		is_statistics "$(tail -n 1 out)"
-		grep -q "the command goes on without being observed (process $(cat ignores))" err
+		grep -q "the command continues unobserved (process $(cat ignores))" err
 	done
 	run -0 python3 ignored.py SIGINT 1 "$ASTERISM" record -q -o trace -e sys_enter
 	[ "$output" = 130 ]

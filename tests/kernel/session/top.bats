@@ -44,13 +44,13 @@ teardown() {
 	run -0 timeout 60 "$ASTERISM" top --batch -n 1 --interval 200ms
 	[[ $output == *"PID PROCESS"* && $output != *RULE* ]]
 	run -2 "$ASTERISM" top </dev/null
-	[[ $output == *"no terminal that could be used"*"--batch writes plain text"* ]]
+	[[ $output == *"this is not a terminal"*"--batch writes plain text"* ]]
 	run -2 "$ASTERISM" top --batch nowhere.rule
 	[[ $output == *"nowhere.rule"* ]]
 	run -2 "$ASTERISM" top -n 3
 	run -2 "$ASTERISM" top --batch --socket nowhere asked.rule
 	run -2 timeout 60 "$ASTERISM" top --batch --socket "$PWD/nowhere"
-	[[ $output == *"asterismd does not run"* ]]
+	[[ $output == *"asterismd is not running"* ]]
 }
 
 @test "rules of asterismd" {

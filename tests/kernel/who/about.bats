@@ -344,10 +344,10 @@ version1() {
 		version1 record -o "trace-$field" -e "sys_enter_getpid:$field" --for 1ms -a
 		[ "$(grep -cFx "$said" <<<"$stderr")" = 1 ]
 		run --separate-stderr -0 "$ASTERISM" run --for 1ms -a -r "$rule"
-		[[ $stderr != *"is that of the root"* ]]
+		[[ $stderr != *"is the root cgroup"* ]]
 	done
 	version1 run --for 1ms -a every.rule
-	[[ $stderr != *"is that of the root"* ]]
+	[[ $stderr != *"is the root cgroup"* ]]
 	version1 record -o plain -e sys_enter_getpid --about uid --for 1ms -a
-	[[ $stderr != *"is that of the root"* ]]
+	[[ $stderr != *"is the root cgroup"* ]]
 }

@@ -109,8 +109,8 @@ static void what_is_needed_is_missed(void **state)
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\"}", "the \"length\" of what follows is missing");
 	assert_wrong("{\"op\":\"record-mask\",\"recording\":\"r\"}", "the \"length\" of what follows is missing");
 	assert_wrong("{\"op\":\"continue\"}", "this operation needs a \"ticket\"");
-	assert_wrong("{}", "a request has a member \"op\", a string");
-	assert_wrong("{\"op\":1}", "a request has a member \"op\", a string");
+	assert_wrong("{}", "the request needs a string member \"op\"");
+	assert_wrong("{\"op\":1}", "the request needs a string member \"op\"");
 	assert_wrong("[]", "the request must be a JSON object");
 }
 
@@ -121,23 +121,23 @@ static void numbers_have_bounds(void **state)
 	(void)state;
 	assert_int_equal(take("{\"op\":\"load\",\"unit\":\"u\",\"length\":16777216}", &request), 0);
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\",\"length\":16777217}",
-		     "\"length\" is a number of bytes, 16 MiB at most");
+		     "\"length\" must be a number of bytes, at most 16 MiB");
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\",\"length\":-1}",
-		     "\"length\" is a number of bytes, 16 MiB at most");
+		     "\"length\" must be a number of bytes, at most 16 MiB");
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\",\"length\":1.0}",
-		     "\"length\" is a number of bytes, 16 MiB at most");
+		     "\"length\" must be a number of bytes, at most 16 MiB");
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\",\"length\":\"1\"}",
-		     "\"length\" is a number of bytes, 16 MiB at most");
-	assert_wrong("{\"op\":\"continue\",\"ticket\":0}", "\"ticket\" is the number that came with the question");
+		     "\"length\" must be a number of bytes, at most 16 MiB");
+	assert_wrong("{\"op\":\"continue\",\"ticket\":0}", "\"ticket\" must be the number that came with the verdict request");
 	assert_int_equal(take("{\"op\":\"next-result\",\"timeout_ms\":3600000}", &request), 0);
 	assert_int_equal(request.timeout_ms, 3600000);
 	assert_wrong("{\"op\":\"next-result\",\"timeout_ms\":3600001}",
-		     "\"timeout_ms\" is a number of milliseconds, an hour at most");
+		     "\"timeout_ms\" must be a number of milliseconds, at most one hour");
 	assert_wrong("{\"op\":\"record-start\",\"length\":0,\"ring_bytes\":0}",
-		     "\"max_bytes\", \"ring_bytes\" and \"last_ns\" are numbers from 1 on");
-	assert_wrong("{\"op\":\"record-start\",\"length\":0,\"flight\":1}", "\"flight\" is true or false");
+		     "\"max_bytes\", \"ring_bytes\" and \"last_ns\" must be positive numbers");
+	assert_wrong("{\"op\":\"record-start\",\"length\":0,\"flight\":1}", "\"flight\" must be true or false");
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\",\"length\":0,\"activate\":null}",
-		     "\"activate\" is true or false");
+		     "\"activate\" must be true or false");
 }
 
 static void names_are_whole(void **state)
@@ -165,7 +165,7 @@ static void what_is_said_twice_or_is_no_json_is_no_request(void **state)
 	assert_int_equal(take("{\"op\":\"ping\",\"op\":\"reload\"}", &request), -EINVAL);
 	assert_int_equal(take("{\"op\":\"ping\"} x", &request), -EINVAL);
 	assert_int_equal(take("", &request), -EINVAL);
-	assert_non_null(strstr(why, "this is no JSON, at byte"));
+	assert_non_null(strstr(why, "invalid JSON at byte"));
 	assert_int_equal(take("{\"op\":\"query\",\"unit\":\"a\\u0000b\"}", &request), -EINVAL);
 	assert_int_equal(take("{\"op\":\"Ping\"}", &request), -ENOSYS);
 	assert_string_equal(why, "unknown operation");

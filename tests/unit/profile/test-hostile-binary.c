@@ -143,7 +143,7 @@ static void test_wrong(void **state)
 	packed.length /= 2;
 	expect_error(&packed, "what gzip has packed is cut off or damaged here");
 	plain.length -= 3;
-	expect_error(&plain, "it is not a regular file for pprof, nor text that is known: it ends within a field");
+	expect_error(&plain, "it is neither a pprof file nor known text: it ends within a field");
 }
 
 /* A little that unpacks to very much. */

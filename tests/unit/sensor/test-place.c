@@ -81,11 +81,11 @@ static void test_not_a_socket(void **state)
 	(void)state;
 	make(&place);
 	assert_int_equal(symlink("/nonexistent/socket", place.path), 0);
-	assert_int_equal(open_at(place.path, "no socket of ours"), -EEXIST);
+	assert_int_equal(open_at(place.path, "not an asterism socket"), -EEXIST);
 	assert_int_equal(lstat(place.path, &status), 0);
 	unlink(place.path);
 	close(open(place.path, O_CREAT | O_WRONLY, 0600));
-	assert_int_equal(open_at(place.path, "no socket of ours"), -EEXIST);
+	assert_int_equal(open_at(place.path, "not an asterism socket"), -EEXIST);
 	unmake(&place);
 }
 

@@ -161,7 +161,7 @@ static void times_are_relative_unless_told_otherwise(void **state)
 	assert_int_equal(judge(&filter, 1000, 1, 0), FILTER_LEAVE_OUT);
 	assert_int_equal(judge(&filter, 1009, 2, 0), FILTER_LEAVE_OUT);
 	filter_warn_of_end(&filter);
-	assert_non_null(strstr(said, "nothing is as late as --from"));
+	assert_non_null(strstr(said, "--from is after the last event"));
 	assert_int_equal(judge(&filter, 1010, 3, 0), FILTER_SHOW);
 	assert_int_equal(judge(&filter, 1019, 4, 0), FILTER_SHOW);
 	assert_int_equal(judge(&filter, 1020, 5, 0), FILTER_END);

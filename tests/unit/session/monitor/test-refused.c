@@ -40,7 +40,7 @@ static void test_causes(void **state)
 		{ { false, false, 40, 0, -1 }, "its cgroup has no real-time budget", "CAP_SYS_NICE is missing" },
 		{ { false, false, 99, -1, -1 }, "SCHED_FIFO is not permitted here", "CAP_SYS_NICE is missing" },
 		{ { true, false, 0, 0, 950000 }, "its cgroup has no real-time budget", "is not permitted here" },
-		{ { true, true, 0, -1, 950000 }, "is not permitted here", "some of the processors only" },
+		{ { true, true, 0, -1, 950000 }, "is not permitted here", "only some of the CPUs" },
 		{ { true, true, 0, -1, 0 }, "is not permitted here", "the system has no real-time budget" },
 	};
 

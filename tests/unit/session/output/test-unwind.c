@@ -173,7 +173,7 @@ static void files_without_end_are_not_looked_at(void **state)
 	crowd(rig, UNWIND_FILES_MAX, true, &many);
 	unwinder_walk(rig->unwinder, &rig->match, &many, &rig->found);
 	assert_int_equal(rig->found.addresses[0], rig->registers[16]);
-	assert_non_null(strstr(rig->found.why, " is not among the first 1024 files of its process"));
+	assert_non_null(strstr(rig->found.why, " is not among the first 1024 files that its process has mapped"));
 	crowd(rig, UNWIND_FILES_MAX + 1, false, &none);
 	unwinder_walk(rig->unwinder, &rig->match, &none, &rig->found);
 	assert_int_equal(rig->found.count, 0);
