@@ -109,7 +109,7 @@ export -f leave_child
 	run --separate-stderr "$ASTERISM" run -o out every.rule -- bash -c 'leave_child "$0"; exit 4' "$plant" 3>&-
 	: >go
 	[ "$status" = 4 ]
-	[[ "${stderr_lines[0]}" =~ ^"asterism: note: "[12]" observed process"(es)?" outlive"s?" the command and "(is|are)" not observed any more: "$(cat pid)(,|$) ]]
+	[[ "${stderr_lines[0]}" =~ ^"asterism: note: "[12]" observed process"(es)?" outlive"s?" the command and "(is|are)" no longer observed: "$(cat pid)(,|$) ]]
 	[ "${stderr_lines[1]}" = "help: with --wait the session lasts until they end" ]
 }
 
