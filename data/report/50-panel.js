@@ -14,16 +14,14 @@ function facts(slice) {
 		list.push(['CPU', slice.cpu]);
 	if (slice.prio !== NO_PRIO)
 		list.push(['Priority', slice.prio < 100 ? 'real time ' + (99 - slice.prio) : 'nice ' + (slice.prio - 120)]);
-	const waker = wakerText(slice);
-	if (waker)
-		list.push(['Woken by', waker]);
-	return list;
+	list.push(['Woken by', wakerText(slice)]);
+	return list.filter(pair => pair[1] !== '');
 }
 
 function definitions(list) {
 	const made = make('dl');
 	for (const [name, value] of list)
-		made.append(make('dt', name), make('dd', value));
+		made.append(...value === '' ? [] : [make('dt', name), make('dd', value)]);
 	return made;
 }
 
@@ -47,7 +45,7 @@ function showChosen() {
 	const [running, ready, blocked, runs] = threads.sums.slice(4 * thread, 4 * thread + 4), all = running + ready + blocked;
 	box.append(make('h2', 'Its thread'), definitions([
 		['Process', processName(processes.get(processKey(thread)) ?? { pid: threads.pid[thread], threads: [thread] })],
-		...(threads.function[thread] ? [['Name', plain(threads.comm[thread])]] : []),
+		['Name', threads.function[thread] && plain(threads.comm[thread])], ['Command line', plain(threads.arguments[thread])],
 		['Running', `${length(running)} (${percent(running, all)}), ${number(runs)} times`],
 		['Ready', `${length(ready)} (${percent(ready, all)})`], ['Waiting', `${length(blocked)} (${percent(blocked, all)})`]]));
 	showStacks(chosen, box);

@@ -30,5 +30,5 @@ function showStacks(slice, box) {
 			make('ol.stack', ...frames.map(frame => make('li', plain(frame, 300)))));
 	box.append(more(inside.length, STACKS));
 	if (!behind.length)
-		box.append(make('p.faint', stacks.length ? 'None of this thread from here on.' : 'None in this trace: rules with CALL Stack() record them (record --rules).'));
+		box.append(make('p.faint', stacks.length ? 'None of this thread from here on.' : 'None: rules with CALL Stack() record them (record --rules).'));
 }

@@ -312,7 +312,7 @@ const KEYS = [
 	[['ArrowRight'], 'next slice of the thread', () => neighbour(1)], [['ArrowLeft'], 'slice before', () => neighbour(-1)],
 	[['ArrowDown', 'j'], 'next thread', () => nextThread(1)], [['ArrowUp', 'k'], 'thread before', () => nextThread(-1)],
 	[['f'], 'follow the thread that woke it (as a second click does)', follow], [['z', 'Enter'], 'zoom to the chosen slice', zoomToChosen],
-	[['u'], 'arrows of the wake-ups in sight, of the chosen thread or of all', toggleWakes], [['n'], 'next match', DEEDS.next], [['p'], 'match before', DEEDS.previous], [['Backspace', 'b'], 'back to where the last jump began', back],
+	[['u'], 'arrows of wake-ups, of the chosen thread or of all', toggleWakes], [['n'], 'next match', DEEDS.next], [['p'], 'match before', DEEDS.previous], [['Backspace', 'b'], 'back to where the last jump began', back],
 	[['o'], 'another order of lanes: tree, start, CPU time', () => setOrder(ORDERS[(ORDERS.indexOf(order) + 1) % 3])],
 	[['/'], 'find', () => $('query').focus()], [['m'], 'sums of what is in sight', () => (chooseSpan(view.from, view.to), showSums())],
 	[['Escape'], 'no span; choose nothing', () => span ? chooseSpan(0, 0) : choose(null)], [['?'], 'these keys', DEEDS.help],

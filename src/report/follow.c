@@ -163,6 +163,7 @@ static void on_fork(struct followed *at)
 	if (at->thread != REPORT_NONE) {
 		pass->threads[made].parent_pid = pass->threads[at->thread].pid;
 		pass->threads[made].program = pass->threads[at->thread].program;
+		pass->threads[made].arguments = pass->threads[at->thread].arguments;
 		pass->threads[made].is_kernel = pass->threads[at->thread].is_kernel;
 	}
 	pass->lanes[made].is_observed = true;
@@ -198,6 +199,17 @@ static void on_exec(struct followed *at)
 	pass_thread_name(at->pass, at->thread, 0, at->event->event->record->comm);
 	if (report_names_add(&at->pass->names, text(at, EXEC_FILE), &at->pass->threads[at->thread].program))
 		at->pass->failure = -ENOMEM;
+}
+
+static void on_arguments(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t pid = (uint32_t)number(at, ARGUMENTS_PID);
+	uint32_t thread = pass_thread_meet(pass, pid, pid, "");
+
+	if (thread != REPORT_NONE && thread &&
+	    report_names_add(&pass->names, text(at, ARGUMENTS_TEXT), &pass->threads[thread].arguments))
+		pass->failure = -ENOMEM;
 }
 
 static void on_exit(struct followed *at)
@@ -308,6 +320,7 @@ static const struct {
 	[ROLE_WAKEUP_NEW] = { on_wakeup_new, false, true },
 	[ROLE_FORK] = { on_fork, true, true },
 	[ROLE_EXEC] = { on_exec, true, false },
+	[ROLE_ARGUMENTS] = { on_arguments, false, false },
 	[ROLE_EXIT] = { on_exit, true, true },
 	[ROLE_RENAME] = { on_rename, false, false },
 	[ROLE_STATE] = { on_state, false, false },

@@ -60,9 +60,10 @@ struct report_thread {
 	uint32_t parent_pid;   /* 0: not known */
 	uint64_t birth, death; /* death 0: it did not end before the trace did */
 	uint64_t state_ns[REPORT_STATES];
-	uint64_t runs;     /* how often it began to run */
-	uint32_t function; /* index of a name: its start function; 0: not known */
-	uint32_t program;  /* index of a name: the file that it runs; 0: not known */
+	uint64_t runs;      /* how often it began to run */
+	uint32_t function;  /* index of a name: its start function; 0: not known */
+	uint32_t program;   /* index of a name: the file that it runs; 0: not known */
+	uint32_t arguments; /* index of a name: the command line, as far as it was recorded; 0: not known */
 	char comm[EVENT_COMM_BYTES];
 	bool is_born;     /* its creation is in the trace; else birth is when it was first seen */
 	bool is_kernel;   /* a thread of the kernel */

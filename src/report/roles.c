@@ -46,6 +46,7 @@ static const struct row rows[] = {
 	    { "child_tgid", false, false },
 	    { "child_comm", false, true } } },
 	{ "sched_process_exec", ROLE_EXEC, { { "filename", false, true }, { "old_pid", false, false } } },
+	{ "process_arguments", ROLE_ARGUMENTS, { { "target_pid", true, false }, { "args", true, true } } },
 	{ "sched_process_exit", ROLE_EXIT, { { "group_dead", false, false } } },
 	{ "task_rename", ROLE_RENAME, { { "newcomm", true, true }, { "target_tid", false, false } } },
 	{ "thread_state",

@@ -18,6 +18,7 @@ enum report_role {
 	ROLE_WAKEUP_NEW,
 	ROLE_FORK,
 	ROLE_EXEC,
+	ROLE_ARGUMENTS,
 	ROLE_EXIT,
 	ROLE_RENAME,
 	ROLE_STATE, /* thread_state: a thread that was there when recording began */
@@ -70,6 +71,8 @@ enum {
 	FORK_CHILD_COMM,
 	EXEC_FILE = 0,
 	EXEC_OLD_TID,
+	ARGUMENTS_PID = 0,
+	ARGUMENTS_TEXT,
 	EXIT_LAST = 0,
 	RENAME_COMM = 0,
 	RENAME_TID,

@@ -22,6 +22,11 @@ static PROBED void thread_state(uint64_t pid, uint64_t threads, uint64_t now, co
 	__asm__ volatile("" ::"r"(pid), "r"(threads), "r"(now), "r"(state), "r"(comm) : "memory");
 }
 
+static PROBED void process_arguments(uint64_t pid, const char *arguments)
+{
+	__asm__ volatile("" ::"r"(pid), "r"(arguments) : "memory");
+}
+
 static PROBED void descriptor_state(uint64_t pid, uint64_t fd, const char *target)
 {
 	__asm__ volatile("" ::"r"(pid), "r"(fd), "r"(target) : "memory");
@@ -42,6 +47,11 @@ void own_probe_thread_state(const struct own_thread_state *state)
 		     state->comm);
 }
 
+void own_probe_process_arguments(int32_t pid, const char *arguments)
+{
+	process_arguments((uint64_t)pid, arguments);
+}
+
 void own_probe_descriptor_state(int32_t pid, int32_t fd, const char *target)
 {
 	descriptor_state((uint64_t)pid, (uint64_t)fd, target);
@@ -55,6 +65,7 @@ const void *own_probe_find(const char *name)
 	} probes[] = {
 		{ "process_state", (uintptr_t)process_state },
 		{ "thread_state", (uintptr_t)thread_state },
+		{ "process_arguments", (uintptr_t)process_arguments },
 		{ "descriptor_state", (uintptr_t)descriptor_state },
 	};
 

@@ -30,6 +30,7 @@ struct own_thread_state {
 
 void own_probe_thread_state(const struct own_thread_state *state);
 void own_probe_process_state(const struct own_process_state *state);
+void own_probe_process_arguments(int32_t pid, const char *arguments);
 void own_probe_descriptor_state(int32_t pid, int32_t fd, const char *target);
 
 /* The code of the function that catalogs call name, or NULL. */

@@ -320,6 +320,31 @@ static void write_tree(const struct processes *processes, struct report_tables *
 	report_table_end(tables);
 }
 
+/* Command lines, of those processes of which they are known. */
+static void write_commands(const struct processes *processes, struct report_tables *tables)
+{
+	static const struct report_column columns[] = {
+		{ "process", "process", CELL_THREAD, false },
+		{ "arguments", "command line", CELL_TEXT, false },
+	};
+	const struct report_view *view = tables->view;
+
+	if (view->is_redacted || !view->seen[ROLE_ARGUMENTS].count)
+		return;
+	report_table(tables, "commands", "Command lines", columns, 2);
+	for (size_t i = 0; i < processes->count; i++) {
+		uint32_t leader = processes->items[processes->rows[i].process].leader;
+
+		if (view->threads[leader].arguments)
+			report_row(tables,
+				   (struct report_cell[]){
+					   report_cell_thread(leader),
+					   report_cell_text(report_name(view, view->threads[leader].arguments)) },
+				   0);
+	}
+	report_table_end(tables);
+}
+
 /* The threads that are not the first of their process. */
 static void write_threads(const struct processes *processes, struct report_tables *tables)
 {
@@ -357,6 +382,7 @@ static void processes_write(struct report *report, struct report_tables *tables)
 	const struct processes *processes = (struct processes *)report;
 
 	write_tree(processes, tables);
+	write_commands(processes, tables);
 	write_threads(processes, tables);
 }
 

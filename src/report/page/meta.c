@@ -86,6 +86,11 @@ static void put_program(struct text_buffer *json, const struct report_view *view
 	text_json(json, view->is_redacted ? "" : report_name(view, thread->program));
 }
 
+static void put_arguments(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
+{
+	text_json(json, view->is_redacted ? "" : report_name(view, thread->arguments));
+}
+
 static void put_kernel(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
 {
 	(void)view;
@@ -109,6 +114,7 @@ static const struct column columns[] = {
 	{ "comm", put_comm },
 	{ "function", put_function },
 	{ "program", put_program },
+	{ "arguments", put_arguments },
 	{ "kernel", put_kernel },
 	{ "sums", put_sums },
 };

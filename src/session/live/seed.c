@@ -18,7 +18,7 @@
 
 enum { COLUMNS_MAX = 2, FLAG_KERNEL_THREAD = 0x00200000 };
 
-static const char *const types[] = { "process_state", "thread_state", "descriptor_state" };
+static const char *const types[] = { "process_state", "thread_state", "descriptor_state", "process_arguments" };
 
 bool seed_is_wanted(const struct program *program, const struct selection *what)
 {
@@ -112,6 +112,22 @@ static int report_thread(void *context, int tid)
 	return 0;
 }
 
+/* As user_args() of catalogs has them: blanks between them, and no more of them than an event takes. */
+static void report_arguments(pid_t pid)
+{
+	char path[64], arguments[256];
+
+	snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+	ssize_t length = proc_read(path, arguments, sizeof arguments);
+
+	while (length > 0 && arguments[length - 1] == '\0')
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		arguments[i] = arguments[i] ? arguments[i] : ' ';
+	if (length > 0)
+		own_probe_process_arguments(pid, arguments);
+}
+
 static void report_process(pid_t pid, bool is_waiting)
 {
 	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
@@ -129,6 +145,8 @@ static void report_process(pid_t pid, bool is_waiting)
 
 	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
+	if (!is_waiting) /* that one will be another program at once */
+		report_arguments(pid);
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
 	proc_each(path, report_thread, &(struct owner){ pid, is_waiting });
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);

@@ -463,6 +463,26 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	[[ $output == *"no report is written as .png"* ]]
 }
 
+@test "command lines: at exec, of what was there; none where they are left out or redacted" {
+	commands() { "$ASTERISM" report "$@" --only processes -f json trace | grep -o '"arguments":"[^"]*"' || true; }
+	"$ASTERISM" record -q --for-report -o trace -- sh -c '/usr/bin/env printf %s "a b" >/dev/null; true'
+	[[ $(commands) == *'"arguments":"printf %s a b"'* ]]
+	[ -z "$(commands --redact)" ]
+	rm -r trace
+	"$ASTERISM" record -q --for-report -e '!process_arguments' -o trace -- sh -c '/bin/true; true'
+	[ -z "$(commands)" ]
+	rm -r trace
+	bash -c 'while read -t 60; do :; done' "a name" with arguments <> <(:) &
+	started=$!
+	for i in {1..100}; do
+		[ "$(tr '\0' ' ' </proc/$started/cmdline)" != "$(tr '\0' ' ' </proc/$$/cmdline)" ] && break
+		sleep 0.05
+	done
+	"$ASTERISM" record -q --for-report -p $started --for 300ms -o trace
+	kill $started
+	[[ $(commands) == *'done a name with arguments"'* ]]
+}
+
 @test "a recording begins with the threads that are there" {
 	sleep 1000 3>&- &
 	pid=$!
