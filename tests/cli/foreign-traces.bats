@@ -43,7 +43,7 @@ replay() {
 	END
 	replay kernel.rule trace
 	[ "$status" = 0 ]
-	[[ $stderr == "asterism: note: trace does not say which events it was asked to hold: "* ]]
+	[[ $stderr == "asterism: note: trace does not list which events were enabled, so "* ]]
 	who='"cpu":3,"pid":10,"tid":11,"comm":"cat"'
 	[ "${lines[0]}" = '{"match":"switch","ts":200,'$who',"return":{"s.prev_pid":5,"s.next_pid":11,"s.next_comm":"cat","s.next_prio":100,"s.prev_state":1},"tainted":false,"names":{"s.prev_state":"TASK_INTERRUPTIBLE"}}' ]
 	[ "${lines[1]}" = '{"match":"slow","ts":2000300,'$who',"return":{"e.filename":"/etc/passwd","e.dfd":-100,"x.ret":-2},"tainted":false,"names":{"e.dfd":"AT_FDCWD","x.ret":"-ENOENT"}}' ]

@@ -79,7 +79,7 @@ Rule: $PWD/library/slow/slow.rule" ]
 
 @test "rules of an unknown name, of no library" {
 	run --separate-stderr -2 "$ASTERISM" rules slwo
-	[ "$stderr" = "asterism: error: there is no shipped rule '@'slwo
+	[ "$stderr" = "asterism: error: there is no shipped rule '@slwo'
 help: did you mean @slow?" ]
 	run --separate-stderr -2 "$ASTERISM" rules zzzzz
 	[[ $stderr == *"'asterism rules' lists them"* ]]
@@ -120,7 +120,7 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 
 @test "unknown @NAME, @NAME in place of a trace, a file that is called so" {
 	run --separate-stderr -2 "$ASTERISM" replay @slwo events.jsonl
-	[[ ${stderr_lines[0]} == *"there is no shipped rule '@'slwo" && ${stderr_lines[1]} == "help: did you mean @slow?" ]]
+	[[ ${stderr_lines[0]} == *"there is no shipped rule '@slwo'" && ${stderr_lines[1]} == "help: did you mean @slow?" ]]
 	run --separate-stderr -2 "$ASTERISM" replay events.jsonl @slow
 	[[ ${stderr_lines[0]} == *"nothing to replay: the last argument, @slow, is a rule" ]]
 	run --separate-stderr -2 "$ASTERISM" check @
@@ -218,7 +218,7 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	run --separate-stderr -2 "$ASTERISM" record -o out --set a=5 -- true
 	[[ $stderr == *"--set is for rules: add them, or --rules FILE"* ]]
 	run --separate-stderr -2 "$ASTERISM" record -o out --rules @slwo -- true
-	[[ $stderr == *"there is no shipped rule '@'slwo"* ]]
+	[[ $stderr == *"there is no shipped rule '@slwo'"* ]]
 }
 
 @test "the shipped library is found, fits together, and says what it needs" {

@@ -28,7 +28,7 @@ setup() {
 	run --separate-stderr -2 ./asterism rules --text lock
 	[[ $stderr == *"--text writes a single rule, but the pattern matches several"* ]]
 	run --separate-stderr -2 ./asterism rules --text none-such
-	[[ $stderr == *"there is no shipped rule '@'none-such"* ]]
+	[[ $stderr == *"there is no shipped rule '@none-such'"* ]]
 }
 
 @test "@name is a file like any other" {

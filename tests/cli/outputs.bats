@@ -140,7 +140,7 @@ refused() {
 	for file in page.png trace.d/page.pdf; do
 		run --separate-stderr -2 "$ASTERISM" report -o "$file" t
 		[ "${stderr_lines[0]}" = "asterism: error: reports cannot be written as .${file##*.}: $file" ]
-		[[ ${stderr_lines[1]} == "help: the forms are .txt, .json, .csv, .html, .svg and .dot; "* ]]
+		[[ ${stderr_lines[1]} == "help: use .txt, .json, .csv, .html, .svg or .dot; "* ]]
 		[ ! -e "$file" ]
 	done
 }

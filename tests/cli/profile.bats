@@ -119,7 +119,7 @@ assert {row["function"] for row in report["functions"] if row["in_cycle"]} >= {"
 	"$ASTERISM" profile import --mode 644 samples -o readable
 	[ "$(stat -c %a readable)" = 644 ]
 	run -2 "$ASTERISM" profile import samples -o missing/folder
-	[[ "$output" == *"cannot be written"* ]]
+	[[ "$output" == *"cannot write"* ]]
 }
 
 @test "a name cannot steer the terminal" {

@@ -198,7 +198,7 @@ pairs() {
 	sed 's/"A"/"sys_enter_close"/; s/"x"/"fd"/' short.jsonl >calls.jsonl
 	for command in dump stat; do
 		run --separate-stderr -0 "$ASTERISM" $command --from @3501 calls.jsonl
-		[ "$stderr" = "asterism: warning: --from is after the last event: the last event $at" ]
+		[ "$stderr" = "asterism: warning: --from is after the last event, which $at" ]
 		run --separate-stderr -0 "$ASTERISM" $command --from @3500 calls.jsonl
 		[ -z "$stderr" ]
 	done

@@ -39,7 +39,7 @@ setup() {
 
 @test "text: whose the matches are, where another rule has none" {
 	run --separate-stderr -0 "$ASTERISM" replay pair.rule -r 'RULE all PATTERN { A }' -r 'RULE none PATTERN { A:a } WHERE { a.x > 7 }' pair.jsonl
-	[[ ${stderr_lines[*]} == *"note: 2 matches of 2 rules, 3 events in "*"rule none did not match"* ]]
+	[[ ${stderr_lines[*]} == *"note: 2 matches of 2 rules, 3 events in "*"rule none: 0 matches"* ]]
 	run --separate-stderr -0 "$ASTERISM" replay pair.rule -r 'RULE none PATTERN { A:a } WHERE { a.x > 7 }' pair.jsonl
 	[[ ${stderr_lines[0]} == "asterism: note: 1 match of pair, 3 events in "* ]]
 }

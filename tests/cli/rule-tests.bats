@@ -223,7 +223,7 @@ ok    two/t.jsonl (T)
 ok    r/t.jsonl (T)
 3 passed, 0 failed, 0 skipped" ]
 	ASTERISM_RULES=$PWD/lib check -2 "$ASTERISM" test @one
-	[[ $stderr == *"there is no shipped rule '@'one"* ]]
+	[[ $stderr == *"there is no shipped rule '@one'"* ]]
 	mv lib/one/r.rule lib/one/one.rule
 	ASTERISM_RULES=$PWD/lib check -0 "$ASTERISM" test @one
 	[ "${lines[0]}" = "ok    one/t.jsonl (T)" ]

@@ -210,7 +210,7 @@ await() {
 	[[ ${lines[0]} == '{"event":"step",'*'"comm":"odd","number":0,"word":"odd"}' ]]
 	[[ ${lines[-1]} == *'"number":99999,"word":"odd"}' ]]
 	[[ $stderr == *"1 event was begun and never finished"* ]]
-	local overwritten=$(sed -n 's/.*shown, \([0-9]*\) had.*/\1/p' <<<"$stderr")
+	local overwritten=$(sed -n 's/.*shown, \([0-9]*\) were overwritten.*/\1/p' <<<"$stderr")
 	[ $((overwritten + ${#lines[@]})) = 100010 ]
 	run -0 --separate-stderr "$ASTERISM" sensors --dump odd:other
 	[ -z "$output" ]
@@ -283,7 +283,7 @@ await() {
 	done
 	kill -INT $directory
 	wait $directory
-	grep -q "clients were sent away: Too many open files" serve.log
+	grep -q "clients were disconnected: Too many open files" serve.log
 	grep -q " 0 clients sent nonsense" serve.log
 	grep -q "'ulimit -n' says" serve.log
 }
@@ -292,7 +292,7 @@ await() {
 	run -2 "$ASTERISM" sensors
 	[[ $output == *"no sensor registry is running at $PWD/sensors"*"asterism sensors --serve"* ]]
 	run -2 "$ASTERISM" events sensor:/bin/true
-	[[ $output == *"/bin/true has no sensors"* ]]
+	[[ $output == *"/bin/true declares no sensors"* ]]
 	echo x >file
 	run -2 "$ASTERISM" events sensor:./file
 	[[ $output == *"is not an ELF file"* ]]

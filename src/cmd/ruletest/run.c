@@ -219,7 +219,7 @@ static void fail(struct running *running, const char *what, int status)
 	else if (status == -EINTR)
 		text_append(why, "stopped\n");
 	else if (status < 0)
-		text_printf(why, "%s could not be run: %s\n", what, strerror(-status));
+		text_printf(why, "cannot run %s: %s\n", what, strerror(-status));
 	else if (status > STATUS_SIGNAL)
 		text_printf(why, "%s was ended by signal %d\n", what, status - STATUS_SIGNAL);
 	else

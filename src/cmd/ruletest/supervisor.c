@@ -139,7 +139,7 @@ int supervisor_execute(char *const *command, const char *folder, const char *out
 			_exit(STATUS_NOT_RUN);
 		give_descriptor(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
 		execv(command[0], command);
-		fprintf(stderr, "%s cannot be run: %m\n", command[0]);
+		fprintf(stderr, "cannot run %s: %m\n", command[0]);
 		_exit(STATUS_NOT_RUN);
 	}
 	result = await(pid, limit_ns, &reported_to_end);

@@ -74,7 +74,7 @@ assert right["matches"] == right["runs_opened"] == 1 and "hints" not in right, r
 
 @test "without --why a rule without a match is named, and how to ask; not with -q, and not where it matched" {
 	run --separate-stderr -0 "$ASTERISM" run -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }' -- true
-	[[ "$stderr" == *"asterism: note: rule slow did not match: "*" runs were opened, and none came to its end"*"help: --why shows which conditions failed"* ]]
+	[[ "$stderr" == *"asterism: note: rule slow: 0 matches; "*" runs were opened, none completed"*"help: --why shows which conditions failed"* ]]
 	run --separate-stderr -0 "$ASTERISM" run -q -r 'RULE slow PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 10s }' -- true
 	[ -z "$stderr" ]
 	run --separate-stderr -0 "$ASTERISM" run -r 'RULE any PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] }' -- true
