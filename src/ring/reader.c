@@ -75,6 +75,11 @@ uint64_t ring_written(const struct ring *ring)
 	return look(ring, ring_word_load).events;
 }
 
+uint64_t ring_position(const struct ring *ring)
+{
+	return look(ring, ring_word_load).position;
+}
+
 uint64_t ring_dropped(const struct ring *ring)
 {
 	return ring_drop_load(ring->control);

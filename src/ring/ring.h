@@ -114,6 +114,9 @@ bool ring_range(const struct ring *ring, uint64_t *first, uint64_t *last);
 
 /* Events written since the ring's beginning, overwritten ones included, dropped ones not. */
 uint64_t ring_written(const struct ring *ring);
+
+/* Likewise units, headers and padding included. */
+uint64_t ring_position(const struct ring *ring);
 uint64_t ring_dropped(const struct ring *ring);
 
 /* Of the dropped: those that their writer could not read. */

@@ -18,9 +18,10 @@ enum { NO_CPU = UINT32_MAX };
 /* A ring on its way into the trace of a continuous recording. */
 struct reading {
 	struct ring_cursor cursor;
-	uint64_t gone;   /* events behind the cursor that were overwritten while they could not be written */
-	bool has_begun;  /* its stream has a packet */
-	bool is_refused; /* what comes behind the cursor could not be written yet */
+	uint64_t gone;     /* events behind the cursor that were overwritten while they could not be written */
+	bool has_begun;    /* its stream has a packet */
+	bool is_refused;   /* what comes behind the cursor could not be written yet */
+	uint64_t position; /* of the ring at the last look */
 };
 
 struct recording_writer {
@@ -35,7 +36,7 @@ struct recording_writer {
 	uint64_t missed;                         /* by the kernel, so far */
 	uint32_t missed_cpu;                     /* the one whose stream tells of them */
 	uint64_t flushed_ns;                     /* when the rings gave what they had, last */
-	uint64_t looked_ns;                      /* when they were looked at, last */
+	uint64_t looked_ns, due_ns;              /* when they were looked at, last, and will be, next */
 	struct recording_totals totals;          /* of what is closed, and of what could not be written */
 };
 
@@ -116,6 +117,7 @@ int recording_writer_new(const struct recording_writer_options *options, struct 
 	writer->options = *options;
 	writer->diag = diag;
 	writer->missed_cpu = NO_CPU;
+	writer->looked_ns = options->start_ns;
 	result = open_writer(writer);
 	writer->options.rings = writer->rings;
 	if (result)
@@ -258,6 +260,32 @@ static int write_sensors(struct recording_writer *writer, bool all, uint64_t *wa
 				       : 0;
 }
 
+/* How long until a quarter of some ring is filled, if events go on to come as fast as since the last look. */
+static uint64_t until_look(struct recording_writer *writer, uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - writer->looked_ns, quarter = 0, most = 0, wait_ns;
+
+	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++) {
+		const struct ring *ring = &writer->rings[cpu];
+		uint64_t position = ring_position(ring), filled = position - writer->readings[cpu].position;
+
+		writer->readings[cpu].position = position;
+		quarter = (uint64_t)ring->sub_units * ring->sub_count / 4;
+		most = filled > most ? filled : most;
+	}
+	passed_ns = passed_ns < RECORDING_FLUSH_NS ? passed_ns : RECORDING_FLUSH_NS;
+	wait_ns = most ? passed_ns * quarter / most : RECORDING_WAIT_NS;
+	if (wait_ns < RECORDING_WAIT_MIN_NS)
+		return RECORDING_WAIT_MIN_NS;
+	return wait_ns < RECORDING_WAIT_NS ? wait_ns : RECORDING_WAIT_NS;
+}
+
+static void sooner(uint64_t ns, uint64_t *wait_ns)
+{
+	if (ns < *wait_ns)
+		*wait_ns = ns;
+}
+
 static int look(void *context, uint64_t missed, uint64_t *wait_ns)
 {
 	struct recording_writer *writer = context;
@@ -268,9 +296,13 @@ static int look(void *context, uint64_t missed, uint64_t *wait_ns)
 	if (writer->options.flight)
 		return recording_sensors_keep(writer->options.sensors);
 	sensed = write_sensors(writer, flushes, wait_ns);
-	if (how.until_ns - writer->looked_ns < RECORDING_WAIT_NS)
+	if (how.until_ns < writer->due_ns) {
+		sooner(writer->due_ns - how.until_ns, wait_ns);
 		return sensed;
+	}
+	writer->due_ns = how.until_ns + until_look(writer, how.until_ns);
 	writer->looked_ns = how.until_ns;
+	sooner(writer->due_ns - how.until_ns, wait_ns);
 	if (flushes) {
 		how.next = ring_peek;
 		writer->flushed_ns = how.until_ns;

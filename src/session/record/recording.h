@@ -161,7 +161,8 @@ void recording_count(const struct recording *recording, struct recording_totals 
 void recording_flush(struct recording *recording);
 
 enum {
-	RECORDING_WAIT_NS = 20 * 1000 * 1000,
+	RECORDING_WAIT_NS = 20 * 1000 * 1000, /* the faster the rings fill, the sooner */
+	RECORDING_WAIT_MIN_NS = 1000 * 1000,
 	RECORDING_SENSORS_WAIT_NS = 2500 * 1000, /* their rings are smaller; the faster they fill, the sooner */
 	RECORDING_FLUSH_NS = 500 * 1000 * 1000,
 };

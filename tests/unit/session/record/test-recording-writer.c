@@ -207,6 +207,27 @@ static void once_there_is_room_again_the_trace_goes_on(void **state)
 	asterism_diag_free(reported);
 }
 
+/* So many laps that any time between two looks, as far as it counts, makes the next one early. */
+static void the_faster_a_ring_fills_the_sooner_is_the_next_look(void **state)
+{
+	struct recording_rig recording = { .trace = *state };
+	struct recording_work work;
+	uint64_t wait_ns = RECORDING_WAIT_NS;
+
+	open_recording(&recording, false);
+	work = recording_writer_work(recording.writer);
+	for (uint64_t n = 0; n < UINT64_C(64) * SUB_UNITS * SUB_COUNT / 3; n++)
+		put_tick(&recording.rings[1], n);
+	assert_int_equal(work.look(work.context, 0, &wait_ns), 0);
+	assert_true(wait_ns <= RECORDING_FLUSH_NS / 4 / 60);
+	assert_true(wait_ns == 0 || wait_ns >= RECORDING_WAIT_MIN_NS);
+	usleep(10000);
+	wait_ns = RECORDING_WAIT_NS;
+	assert_int_equal(work.look(work.context, 0, &wait_ns), 0);
+	assert_int_equal(wait_ns, RECORDING_WAIT_NS);
+	close_recording(&recording);
+}
+
 static void a_snapshot_holds_what_the_rings_do(void **state)
 {
 	struct recording_rig recording = { .trace = *state };
@@ -246,6 +267,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_written_or_counted, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(once_there_is_room_again_the_trace_goes_on, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_written_is_counted_and_the_rest_readable, rig_set_up,
+						rig_tear_down),
+		cmocka_unit_test_setup_teardown(the_faster_a_ring_fills_the_sooner_is_the_next_look, rig_set_up,
 						rig_tear_down),
 		cmocka_unit_test_setup_teardown(a_snapshot_holds_what_the_rings_do, rig_set_up, rig_tear_down),
 	};
