@@ -126,7 +126,10 @@ static void report_losses(const struct recording_totals *totals)
 	if (overwritten)
 		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written", overwritten);
 	if (overwritten)
-		cli_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it");
+		cli_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it. The "
+			 "ring had "
+			 "%" PRIu64 "K per CPU",
+			 totals->ring_bytes >> 10);
 	if (totals->unwritten)
 		cli_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
 	if (totals->unmarked)

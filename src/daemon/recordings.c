@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/create.h"
+#include "base/usual-ring.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 
@@ -19,9 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The least that a trace may be kept to, the usual size of a ring, and the time between two lines about losses. */
+/* The least that a trace may be kept to, and the time between two lines about losses. */
 #define TRACE_BYTES_MIN UINT64_C(1048576)
-#define RING_BYTES      UINT64_C(4194304)
 #define PAUSE_NS        UINT64_C(10000000000)
 
 /* A trace, in it snapshots, in them files. */
@@ -193,9 +193,22 @@ static int take_room(const struct recordings *recordings, const struct recording
 	return 0;
 }
 
-static uint64_t rings_of(const struct recordings_order *order)
+static uint64_t processors(void)
 {
-	return (order->ring_bytes ? order->ring_bytes : RING_BYTES) * (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	return (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+/* The rings of all processors: what is asked for, or the usual as far as --memory-max has room. */
+static uint64_t rings_of(const struct daemon *daemon, const struct recordings_order *order)
+{
+	uint64_t ring = order->ring_bytes, bytes;
+
+	if (ring)
+		return ring * processors();
+	ring = usual_ring_bytes(usual_ring_available_bytes(), processors());
+	while (ring > USUAL_RING_BYTES_MIN && !budget_has_room(&daemon->budget, ring * processors(), &bytes))
+		ring /= 2;
+	return ring * processors();
 }
 
 static void name_by_time(char name[RECORDINGS_NAME_BYTES])
@@ -224,7 +237,7 @@ static int start_engine(struct daemon *daemon, const struct recordings_order *or
 		.path = path,
 		.flight = order->flight,
 		.events = *order->events ? order->events : NULL,
-		.ring_bytes = order->ring_bytes,
+		.ring_bytes = recording->ring_bytes / processors(),
 		.max_bytes = recording->max_bytes,
 		.last_ns = order->last_ns,
 	};
@@ -258,7 +271,7 @@ int recordings_start(struct daemon *daemon, const struct recordings_order *order
 	struct daemon_recording *place = free_place(recordings);
 	struct daemon_recording recording = { .owner = order->owner,
 					      .flight = order->flight,
-					      .ring_bytes = rings_of(order),
+					      .ring_bytes = rings_of(daemon, order),
 					      .started_ns = clock_now_ns() };
 	uint64_t bytes;
 	int result;

@@ -274,7 +274,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_READS] = { "count", 'n', CLI_NUMBER, "NUMBER", NULL, "end after N readings" },
 	[OPTION_RECORDING] = { "recording", 0, CLI_TEXT, "NAME", NULL,
 			       "name of the recording of asterismd, if several are running" },
-	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL, "memory for recorded events, per CPU (default: 4M)" },
+	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
+			  "memory for recorded events, per CPU (default: 16M, less with little memory)" },
 	[OPTION_RULE] = { "rule", 'r', CLI_TEXT, "TEXT", NULL,
 			  "a rule as text instead of a file; RULE name PATTERN { } around it may be omitted; may be "
 			  "repeated",

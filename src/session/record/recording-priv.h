@@ -15,6 +15,7 @@
 struct recording {
 	const struct recording_options options;
 	struct asterism_diag *diag;
+	uint32_t sub_count; /* of a ring; 0: there are none */
 	struct ebpf_recorder *recorder;
 	struct ctf_writer_event *events; /* all that were ever taken */
 	size_t event_count, event_capacity;

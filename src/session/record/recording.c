@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/create.h"
+#include "base/usual-ring.h"
+#include "ebpf/kernel/cpus.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,11 +28,26 @@ static uint32_t sub_count_of(uint64_t bytes)
 {
 	uint32_t count = 2;
 
-	if (bytes == 0)
-		return EBPF_RECORD_SUB_COUNT;
 	while ((uint64_t)count * EBPF_RECORD_SUB_BYTES < bytes)
 		count *= 2;
 	return count;
+}
+
+/* What the rings have: what was asked for, or what this machine can do without. */
+static int choose_ring(struct recording *recording)
+{
+	uint64_t bytes = recording->options.ring_bytes;
+	int processors = ebpf_possible_cpus(recording->diag);
+
+	if (processors < 0)
+		return processors;
+	if (!bytes)
+		bytes = usual_ring_bytes(usual_ring_available_bytes(), (uint64_t)processors);
+	if (bytes > RING_BYTES_MAX)
+		return diag_error(recording->diag, NULL, -EINVAL, "a ring may have at most %" PRIu64 " GiB per CPU",
+				  RING_BYTES_MAX >> 30);
+	recording->sub_count = sub_count_of(bytes);
+	return 0;
 }
 
 static int open_recorder(struct recording *recording)
@@ -41,9 +58,9 @@ static int open_recorder(struct recording *recording)
 
 	if (!what->count)
 		return 0;
-	if (recording->options.ring_bytes > RING_BYTES_MAX)
-		return diag_error(recording->diag, NULL, -EINVAL, "a ring may have at most %" PRIu64 " GiB per CPU",
-				  RING_BYTES_MAX >> 30);
+	result = choose_ring(recording);
+	if (result)
+		return result;
 	types = alloc_zero(what->count, sizeof *types);
 	recording->events = alloc_zero(what->count, sizeof *recording->events);
 	recording->event_count = recording->event_capacity = what->count;
@@ -65,7 +82,7 @@ static int open_recorder(struct recording *recording)
 		.is_gated = recording->options.is_masked,
 		.scope = recording->options.scope,
 		.filter = recording->options.filter,
-		.sub_count = sub_count_of(recording->options.ring_bytes),
+		.sub_count = recording->sub_count,
 	};
 
 	result = ebpf_recorder_new(&options, recording->diag, &recording->recorder);
@@ -395,6 +412,7 @@ void recording_count(const struct recording *recording, struct recording_totals 
 		totals->io_uring = ebpf_recorder_io_uring(recorder);
 		totals->calls_32bit = ebpf_recorder_calls_32bit(recorder);
 	}
+	totals->ring_bytes = (uint64_t)recording->sub_count * EBPF_RECORD_SUB_BYTES;
 	totals->unmarked += recording->unmarked;
 	totals->snapshots_cut += recording->unmade;
 	if (recording->options.flight && recorder)

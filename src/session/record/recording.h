@@ -33,7 +33,7 @@ struct recording_options {
 	bool is_guest;                /* its programs are those of an executor that gets recording_recorder */
 	enum ebpf_scope scope;
 	const struct ebpf_scope_filter *filter; /* as in scope_options */
-	uint64_t ring_bytes;                    /* per processor; 0: as many as are usually enough */
+	uint64_t ring_bytes;                    /* per processor; 0: usual_ring_bytes */
 	uint64_t max_bytes;                     /* of a continuous trace; 0: no limit */
 	uint64_t last_ns;                       /* how far back a snapshot goes; 0: as far as the rings */
 	/* Who is in scope, for sensors: asked by the recording's thread. NULL: those that are added. */
@@ -65,8 +65,9 @@ struct recording_sensors_totals {
 
 /* What was recorded so far. Sensors are in the counts of all, too. */
 struct recording_totals {
-	uint64_t events; /* written, or by a flight recording put into the rings */
-	uint64_t bytes;  /* that the traces take */
+	uint64_t ring_bytes; /* that each processor's ring has; 0: none */
+	uint64_t events;     /* written, or by a flight recording put into the rings */
+	uint64_t bytes;      /* that the traces take */
 	uint64_t deleted_bytes;
 	uint64_t overwritten; /* lost before they could be written (never by a flight recording) */
 	uint64_t dropped;     /* found no place in a ring */
