@@ -304,7 +304,8 @@ static int open_socket(struct sensor_directory *directory, struct asterism_diag 
 	directory->listen_fd = sensor_place_listen(directory->path);
 	if (directory->listen_fd == -EPERM)
 		return diag_error(diag, NULL, -EPERM,
-				  "refusing to create the socket %s: its parent directory is writable by other users, "
+				  "refusing to create the socket %s: its parent directory belongs to or is writable by "
+				  "other users, "
 				  "who could replace it",
 				  directory->path);
 	if (directory->listen_fd == -EEXIST)
