@@ -182,7 +182,7 @@ pairs() {
 	[ "$stderr" = "$one" ]
 }
 
-@test "--jobs: cannot read what again is not divided" {
+@test "--jobs: what cannot be read again is not divided" {
 	echo "RULE r PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x }" >one.rule
 	run --separate-stderr -0 "$ASTERISM" replay -v -f json --jobs 2 types.rule one.rule a.jsonl
 	[[ $stderr == *"divided by key"* ]]
