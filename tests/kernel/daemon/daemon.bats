@@ -571,7 +571,7 @@ assert memory < 64 + times // 4, (memory, said)' $times
 		sleep 0.1
 	done
 	grep -q 'matches are only counted from now on' log
-	grep -q 'busy.rule: deactivated, as it takes too much' log
+	grep -q 'busy.rule: deactivated, because it used too much' log
 	[ "$(asked 'u["busy.rule"]["state"]')" = loaded ]
 	ctl ping
 }
@@ -628,7 +628,7 @@ while True:
 	run -2 "$asterismd" --allow-actions --policy x
 	run -2 "$asterismd" more
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --group no-such-group
-	[[ $output == *"there is no group ''no-such-group"* ]]
+	[[ $output == *"there is no group 'no-such-group'"* ]]
 	[ "${lines[-1]}" = "asterismd: error: ended, with status 2" ]
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --metrics nowhere
 	true &
@@ -676,12 +676,13 @@ while True:
 	call 5
 	call pgid
 	ctl query some.rule >asked
-	[[ "$(cat asked)" =~ 6\ +5\ +83.3\ %\ +a.id\ ==\ getppid ]]
+	[[ "$(cat asked)" =~ [0-9]+\ +5\ +[0-9.]+\ %\ +a.id\ ==\ getppid ]] # the cheapest is asked first
+	[[ "$(cat asked)" =~ [^0-9]5\ +5\ +100\ %\ +a.id ]]
 	[[ "$(cat asked)" =~ [0-9]+\ +0\ +0\ %\ +b.ret\ \<\ 0 ]]
 	[[ "$(ctl query)" != *tried* ]]
 	ctl deactivate some.rule
 	ctl activate some.rule
 	call 2
-	[[ "$(ctl query some.rule)" =~ 8\ +7\ +87.5\ %\ +a.id\ ==\ getppid ]]
+	[[ "$(ctl query some.rule)" =~ [0-9]+\ +7\ +[0-9.]+\ %\ +a.id\ ==\ getppid ]]
 	stop
 }
