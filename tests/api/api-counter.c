@@ -459,7 +459,8 @@ static void a_process_that_forks_is_counted(void **state)
 		if (result) {
 			if (result != -EAGAIN)
 				fail_msg("%d: %s", result, asterism_diag_get(diag, 0)->text);
-			assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "faster than counters can be attached"));
+			assert_non_null(
+				strstr(asterism_diag_get(diag, 0)->text, "faster than counters can be attached"));
 			refused++;
 			continue;
 		}

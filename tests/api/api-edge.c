@@ -82,7 +82,7 @@ static void foreign_rules_name_installed_catalogs_only(void **state)
 	assert_int_equal(asterism_rules_load_from(fixture->session, &source, &rules), -EINVAL);
 	assert_string_equal(asterism_session_error(fixture->session),
 			    "sent:1:8: catalog not found: '/etc/passwd' (only installed catalogs can be named here, by "
-			    "their names without a folder)");
+			    "name without a directory)");
 	source.is_foreign = 0; /* it belongs to root, but is no catalog */
 	assert_int_equal(asterism_rules_load_from(fixture->session, &source, &rules), -EINVAL);
 	assert_int_equal(strncmp(asterism_session_error(fixture->session), "/etc/passwd:1:1: ", 17), 0);

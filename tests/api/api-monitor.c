@@ -295,8 +295,10 @@ static void wrong_rules(void **state)
 		const char *rest, *says;
 		int result;
 	} rows[] = {
-		{ "RULE r PATTERN { [request_begin:a, sched_switch:b] }", "waits for an event of the kernel", -EOPNOTSUPP },
-		{ "RULE r PATTERN { [request_begin:a] } DO { CALL Kill(#PID) }", "calls actions, which rules of a monitor cannot do", -EOPNOTSUPP },
+		{ "RULE r PATTERN { [request_begin:a, sched_switch:b] }", "waits for an event of the kernel",
+		  -EOPNOTSUPP },
+		{ "RULE r PATTERN { [request_begin:a] } DO { CALL Kill(#PID) }",
+		  "calls actions, which rules of a monitor cannot do", -EOPNOTSUPP },
 		{ "RULE r PATTERN { [request_begin:a] } AGGREGATE { COUNT }", "AGGREGATE", -EOPNOTSUPP },
 	};
 

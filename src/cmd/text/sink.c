@@ -297,7 +297,7 @@ static void put_unread(const struct sink *sink, const struct session_totals *tot
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (totals->rules[i].unread)
 			cli_warning("%s %s did not see %" PRIu64 " event%s completely: a string could not be read, or "
-								 "was truncated; matches may be missing",
+				    "was truncated; matches may be missing",
 				    program_sort(&sink->program->rules[i]),
 				    program_text(sink->program, sink->program->rules[i].name), totals->rules[i].unread,
 				    totals->rules[i].unread == 1 ? "" : "s");

@@ -135,8 +135,8 @@ static void name_object(struct text_buffer *text, const struct waits *waits, uin
 
 static void put_rest(char *text, size_t bytes, const struct drawing *drawing)
 {
-	snprintf(text, bytes, "%zu more waits are not drawn: the limit is %d threads and objects",
-		 drawing->left_out, WAITS_NODES_DRAWN);
+	snprintf(text, bytes, "%zu more waits are not drawn: the limit is %d threads and objects", drawing->left_out,
+		 WAITS_NODES_DRAWN);
 }
 
 static void graph_nodes(const struct drawing *drawing, FILE *stream, struct text_buffer *text)

@@ -128,7 +128,8 @@ static void numbers_have_bounds(void **state)
 		     "\"length\" must be a number of bytes, at most 16 MiB");
 	assert_wrong("{\"op\":\"load\",\"unit\":\"u\",\"length\":\"1\"}",
 		     "\"length\" must be a number of bytes, at most 16 MiB");
-	assert_wrong("{\"op\":\"continue\",\"ticket\":0}", "\"ticket\" must be the number that came with the verdict request");
+	assert_wrong("{\"op\":\"continue\",\"ticket\":0}",
+		     "\"ticket\" must be the number that came with the verdict request");
 	assert_int_equal(take("{\"op\":\"next-result\",\"timeout_ms\":3600000}", &request), 0);
 	assert_int_equal(request.timeout_ms, 3600000);
 	assert_wrong("{\"op\":\"next-result\",\"timeout_ms\":3600001}",

@@ -91,7 +91,8 @@ static void test_too_much(void **state)
 	(void)state;
 	assert_int_equal(admission_decide(&admission, diag), -E2BIG);
 	expect(diag, "the evaluations need 1.151 ms per period, but have only 1 ms until their deadline",
-	       "b may bring 10 events per period at 100 us each; alone it could bring 8: lower its rate or burst, allow more --latency, "
+	       "b may bring 10 events per period at 100 us each; alone it could bring 8: lower its rate or burst, "
+	       "allow more --latency, "
 	       "or "
 	       "use --copy");
 	asterism_diag_free(diag);

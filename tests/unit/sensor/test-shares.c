@@ -260,7 +260,9 @@ static void test_refused_reader(void **state)
 		result = sensor_observer_ask(observer, "", 0);
 		if (!result)
 			result = sensor_observer_next(observer, 5000, &notice);
-		_exit(result == -EDQUOT && strstr(sensor_observer_reason(observer, result), "limit of sensor readers") ? 0 : 3);
+		_exit(result == -EDQUOT && strstr(sensor_observer_reason(observer, result), "limit of sensor readers")
+			      ? 0
+			      : 3);
 	}
 	assert_int_equal(wait_for(&rig, pid), 0);
 	rig_close(&rig);
