@@ -285,7 +285,7 @@ await() {
 	wait $directory
 	grep -q "clients were disconnected: Too many open files" serve.log
 	grep -q " 0 clients sent nonsense" serve.log
-	grep -q "'ulimit -n' says" serve.log
+	grep -q "raise 'ulimit -n'" serve.log
 }
 
 @test "what cannot be is said, with what to do" {

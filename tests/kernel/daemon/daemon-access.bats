@@ -181,7 +181,7 @@ ends() {
 	ends 2 "cannot use the rules directory rules: No such file or directory"
 	mkdir rules
 	start
-	grep -q 'asterismd: warning: there are no rules in rules: ' log
+	grep -q 'asterismd: warning: rules has no rule files: ' log
 }
 
 @test "a folder that cannot be used any more leaves all units as they are" {

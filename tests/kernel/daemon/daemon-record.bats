@@ -72,7 +72,7 @@ nobody() {
 	[ "$(count traces/one sys_enter_getpgid)" = 1 ]
 	[ "$(grep -c 'change_[123] = "[0-9]* [-+]sys' traces/one/metadata)" = 3 ]
 	run --separate-stderr "$ASTERISM" stat traces/one
-	[[ $stderr == *"of these types not all events are in the trace: sys_exit_getppid, sys_enter_getpgid"* ]]
+	[[ $stderr == *"the trace does not have all events of these types: sys_exit_getppid, sys_enter_getpgid"* ]]
 	! command -v babeltrace2 || babeltrace2 traces/one >/dev/null
 	stop
 }

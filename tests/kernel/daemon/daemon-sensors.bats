@@ -155,13 +155,13 @@ lists() {
 		    time.sleep(0.02)
 	END
 	running=$!
-	await 'sensors: [0-9]* clients were sent away so far: Too many open files (LimitNOFILE: up to four descriptors for each process)' log
+	await 'sensors: [0-9]* clients were disconnected so far: Too many open files (LimitNOFILE: up to four descriptors for each process)' log
 	kill "$running"
 	wait "$running" || true
 	running=
 	prlimit --pid "$daemon" --nofile=1024:
 	wait_for is_asked
-	[[ $(ctl query) == *"clients sent away: Too many open files" ]]
+	[[ $(ctl query) == *"clients disconnected: Too many open files" ]]
 	curl -sf http://127.0.0.1:$port/metrics | grep -q '^asterism_sensor_lacking_total [1-9]'
 	stop
 }

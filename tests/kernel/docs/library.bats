@@ -192,7 +192,7 @@ shopt -s extglob
 	run -0 --separate-stderr timeout 60 ./monitor "sensor:$plant" "$plant" requests 2 300 0
 	[[ ${lines[0]} == "600 requests, "*" ms at most" ]]
 	[ "${lines[1]}" = "1200 elements, 0 lost" ]
-	[[ $stderr == *"no guarantee: no rate is declared"* ]]
+	[[ $stderr == *"no guarantee: no sensor has a declared rate"* ]]
 	echo 'EVENT request_begin { id: u64 }' >half.events
 	run -1 timeout 60 ./monitor sensor:half.events "$plant" requests 1 3 0
 	[[ $output == *"the monitor does not read a sensor request_end"* ]]

@@ -91,7 +91,7 @@ asked() {
 	asked
 	[ "$status" = 0 ]
 	[[ ${lines[0]} == *'"verdict":"continue","by":"default"'* ]]
-	[[ $stderr == *"rule ask asks, but no one answers"* ]]
+	[[ $stderr == *"rule ask calls Ask, but no client answers"* ]]
 	[[ $stderr == *"--ask CMD"* ]]
 }
 

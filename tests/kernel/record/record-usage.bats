@@ -70,7 +70,7 @@ refused() {
 	[ "$stderr" = "asterism: error: -f is for the matches of rules: add --rules FILE" ]
 	for option in "-e sys_enter" "--ring 1M" "--last 1s"; do
 		run --separate-stderr -2 "$ASTERISM" run r.rule $option -- touch ran
-		[ "$stderr" = "asterism: error: ${option% *} is for snapshots: add --snapshot DIR" ]
+		[ "$stderr" = "asterism: error: ${option% *} needs --snapshot DIR" ]
 		[ ! -e ran ]
 	done
 }

@@ -33,7 +33,7 @@ count() {
 	[ "$(count seen sys_exit)" -ge "$ended" ]
 	[ "$(count opened sys_enter:a)" -ge "$ended" ]
 	[ "$(count 'went on' sys_exit:b)" = 0 ]
-	[[ "$stderr" == *"help: $ended of "[0-9]*" runs that ended came as far as sys_exit:b, where this was false: b.ts - a.ts > 10s"* ]]
+	[[ "$stderr" == *"help: $ended of "[0-9]*" runs ended at sys_exit:b, where this was false: b.ts - a.ts > 10s"* ]]
 	observe --why -r 'RULE fits PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 1ns }'
 	[[ "$output" == *fits* && "$stderr" != *help:* ]]
 	[ "$(count 'went on' sys_exit:b)" -gt 20 ]
@@ -54,7 +54,7 @@ import json
 lone, right = [json.loads(line) for line in open("whys")]
 end = next(t for t in lone["transitions"] if t["event"] == "~sys_enter_openat:x")
 assert end["by_other_process"] == end["taken"] == lone["runs_opened"] == 1 and lone["matches"] == 0, lone
-assert any("by an event of another process: does WHERE lack [pid]" in hint for hint in lone["hints"]), lone
+assert any("at an event of another process: does WHERE lack [pid]" in hint for hint in lone["hints"]), lone
 assert right["matches"] == right["runs_opened"] == 1 and "hints" not in right, right
 	END
 }
@@ -65,7 +65,7 @@ assert right["matches"] == right["runs_opened"] == 1 and "hints" not in right, r
 	run --separate-stderr -0 "$ASTERISM" run -q --why -p "$sleeper" --for 300ms \
 		-r 'RULE opens PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] }'
 	[ "$(count seen sys_enter_openat)" = 0 ]
-	[[ "$stderr" == *"help: no sys_enter_openat was seen: is the process that makes the call observed (-a observes the whole machine), and is it this call"* ]]
+	[[ "$stderr" == *"help: no sys_enter_openat was seen: is the process that makes the call observed (-a observes the whole machine), and does it make this call"* ]]
 	kill "$sleeper"
 	observe --why -r 'RULE opens PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] }'
 	[ "$(count seen sys_enter_openat)" -ge 16 ]

@@ -110,7 +110,7 @@ serve() {
 	[[ $stderr == *"--raise: there is no rule"* ]]
 	sed 's/path: string }/path: string, more: string, further: string, last: string }/' slow.rule >large.rule
 	run --separate-stderr -2 "$ASTERISM" monitor --raise large.rule -- touch launched
-	[[ $stderr == *"slow_request cannot be raised: its fields are too large"* ]]
+	[[ $stderr == *"cannot raise slow_request: its fields are too large"* ]]
 	[ ! -e launched ]
 	sed 's/request_begin:b, request_end:e/request_begin:b, sched_switch:s, request_end:e/; s/\[id\]/b.id == e.id, b.tid == s.prev_pid/' slow.rule >both.rule
 	run --separate-stderr -0 "$ASTERISM" monitor --raise both.rule -- "$plant" requests 1 5 0

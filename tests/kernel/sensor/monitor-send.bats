@@ -65,7 +65,7 @@ results() {
 	run --separate-stderr -3 "$ASTERISM" monitor -f json --measure request_end --to tcp:127.0.0.1:$port -- "$plant" requests 1 50 0
 	[[ $output == *'"measure":"request_end","count":50,'* ]]
 	[[ $stderr == *"tcp:127.0.0.1:$port does not accept events: Connection refused"* ]]
-	[[ $stderr == *"50 events did not get to tcp:127.0.0.1:$port"* ]]
+	[[ $stderr == *"50 events were not sent to tcp:127.0.0.1:$port"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --measure request_end --to tcp:nowhere -- "$plant" requests 1 1 0
 	[[ $stderr == *"invalid address to send to: 'tcp:nowhere'"* ]]
 }
@@ -80,6 +80,6 @@ time.sleep(600)' $port &
 	until grep -q "$(printf ':%04X' $port) 00000000:0000 0A" /proc/net/tcp; do kill -0 $peer; sleep 0.05; done
 	run --separate-stderr "$ASTERISM" monitor -f json --measure request_begin --to tcp:127.0.0.1:$port -- "$plant" flood 300000
 	[[ $output == *'"measured":"request_begin"'* ]]
-	[[ $stderr == *"events did not get to tcp:"* ]]
+	[[ $stderr == *"events were not sent to tcp:"* ]]
 	[ "$status" = 3 ]
 }

@@ -146,7 +146,7 @@ readers_are() {
 	echo 'EVENT transfer "money goes" { amount: u64, to: string[16] }' >other.events
 	sed 's#"kernel-sensor:.*"#"kernel-sensor:other.events"#; s/t.rest, //' kill.rule >other.rule
 	run --separate-stderr -0 "$ASTERISM" run --allow-actions -f json other.rule -- "$plant" 500 made
-	[[ $stderr == *"raises transfer with other fields: no rule sees these events"* ]]
+	[[ $stderr == *"raises transfer with other fields: rules do not see these events"* ]]
 	[ -e made ]
 }
 

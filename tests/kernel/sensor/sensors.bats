@@ -95,7 +95,7 @@ values_of() {
 @test "other fields under the same name are not read, and told of" {
 	run --separate-stderr -0 "$ASTERISM" run slow.rule -- "$plant-other" requests 1 5 1
 	[ -z "$output" ]
-	[[ $stderr == *"request_begin of process "*" is not read: it has another field id than the rules know it by"* ]]
+	[[ $stderr == *"not reading sensor request_begin of process "*": it has another field id than the rules expect"* ]]
 }
 
 @test "what is overwritten is counted to the last one, and the newest is there" {
@@ -172,7 +172,7 @@ values_of() {
 		RULE second PATTERN { told:t } DO { CALL Kill(t.who) }
 	END
 	run --separate-stderr -2 "$ASTERISM" run --allow-actions kill.rule -- "$plant" requests 1 5 1
-	[[ $stderr == *"rule second calls Kill, but it rests on events of applications (sensors): what they say is no ground"* ]]
+	[[ $stderr == *"rule second calls Kill, but depends on events of applications (sensors), which are not trusted"* ]]
 }
 
 @test "a directory that serves already is asked, and its sensors need no catalog" {
@@ -205,7 +205,7 @@ values_of() {
 		sleep 0.1
 	done
 	run -2 "$ASTERISM" check <(echo 'EVENTS "sensor:request_begin" RULE r PATTERN { request_begin:b }')
-	[[ $output == *"error: process "*"/plant-sensors"*") has a sensor request_begin of its own that is not the one known"* ]]
+	[[ $output == *"error: process "*"/plant-sensors"*") declares sensor request_begin with other fields"* ]]
 	[[ $output == *'name the program, too: EVENTS "sensor:/path/of/program"'* ]]
 	run -0 "$ASTERISM" check <(echo 'EVENTS "sensor:plant-sensors:request_begin" RULE r PATTERN { request_begin:b }')
 }

@@ -460,7 +460,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 		assert not any(re.search(r"<style|<script|style=|\son\w+=", picture) for _, picture in pictures)
 	END
 	run -2 $ASTERISM report -o all.png trace
-	[[ $output == *"no report is written as .png"* ]]
+	[[ $output == *"reports cannot be written as .png"* ]]
 }
 
 @test "command lines: at exec, of what was there; none where they are left out or redacted" {

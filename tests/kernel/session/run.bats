@@ -373,7 +373,7 @@ takes_early() {
 
 @test "in a pid namespace of its own it says why it cannot observe a command, and what it can" {
 	run -4 unshare --pid --fork --mount-proc "$ASTERISM" run -r 'sys_enter_openat:a' -- true
-	[[ $output == *"error: the scope of the session could not be set"*"help: processes are chosen by their numbers in the initial pid namespace"*"(-a)"* ]]
+	[[ $output == *"error: cannot set the scope of the session"*"help: cannot choose processes by pid from inside a pid namespace"*"(-a)"* ]]
 	run -0 unshare --pid --fork --mount-proc "$ASTERISM" run -q -a --for 100ms -r 'sys_enter_openat:a WHERE { a.filename == "" }'
 }
 

@@ -30,7 +30,7 @@ count() {
 	[ "$(count opens) $(count writes) $(count here)" = "3 3 3" ]
 	[ "$(count raw)" = 6 ]
 	[ "$(count kills) $(count switches)" = "0 0" ]
-	[[ $stderr == *"rule opens did not see 3 operations of io_uring: they are no system calls"* ]]
+	[[ $stderr == *"rule opens did not see 3 operations of io_uring: they are not system calls"* ]]
 	[[ $stderr != *"rule kills"* && $stderr != *"rule switches"* ]]
 	[[ $output == *'{"notice":"bypass","rule":"opens","calls_32bit":0,"io_uring":'* ]]
 	[ "$(cat file)" = x ]

@@ -170,7 +170,7 @@ except OSError: sys.stdin.read()'
 	objcopy --remove-section .eh_frame --remove-section .eh_frame_hdr framed 2>/dev/null
 	observed 1 asked.rule -- "$PWD/framed" storm 1
 	holds "f[:3] == ['stack_planted_ask', 'stack_planted_outer', 'main']"
-	holds "re.match('partly by frame pointers: /.*/framed does not say who called 0x', m[0]['stack_end'])"
+	holds "re.match('partly by frame pointers: /.*/framed has no unwind information for 0x', m[0]['stack_end'])"
 	cp "$framed" other
 	chown 65534 other
 	observed 1 asked.rule -- "$PWD/other" storm 1

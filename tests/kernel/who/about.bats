@@ -299,7 +299,7 @@ is_over() {
 		echo secret >/var/lib/containers/storage/overlay-containers/containers.json
 		exec "$0" run --container web every.rule' "$ASTERISM"
 	[ "${stderr_lines[0]}" = "asterism: warning: cannot read the files in which container runtimes keep names: 2 of docker and 1 of podman" ]
-	[[ ${stderr_lines[1]} == "help: they may not be opened, are larger than 16 MiB,"* ]]
+	[[ ${stderr_lines[1]} == "help: they may be unreadable, larger than 16 MiB,"* ]]
 	[[ ${stderr_lines[2]} == "asterism: error: there is no container 'web':"* ]]
 	[[ $stderr != *secret* ]]
 }
@@ -311,8 +311,8 @@ is_over() {
 		mkdir "$own/docker-${id[end]}.scope"
 	done
 	run --separate-stderr -2 "$ASTERISM" run --container 5ca1ab1e every.rule
-	[[ ${stderr_lines[0]} == "asterism: error: '5ca1ab1e' means several containers: /"*"/docker-${id[1]}.scope and /"*"/docker-${id[2]}.scope" ||
-		${stderr_lines[0]} == "asterism: error: '5ca1ab1e' means several containers: /"*"/docker-${id[2]}.scope and /"*"/docker-${id[1]}.scope" ]]
+	[[ ${stderr_lines[0]} == "asterism: error: '5ca1ab1e' is ambiguous: it could be container /"*"/docker-${id[1]}.scope or /"*"/docker-${id[2]}.scope" ||
+		${stderr_lines[0]} == "asterism: error: '5ca1ab1e' is ambiguous: it could be container /"*"/docker-${id[2]}.scope or /"*"/docker-${id[1]}.scope" ]]
 }
 
 @test "a machine with cgroups of version 1 alone" {

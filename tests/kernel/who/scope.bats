@@ -71,7 +71,7 @@ observe() {
 	session=$!
 	wait_for grep -q 'has stopped' said
 	pid=$(cat pid)
-	[ "$(head -n 1 said)" = "asterism: warning: halt has stopped process $pid by Stop, and no rule lets it go on: it stands still until 'kill -CONT $pid' or the end of this session" ]
+	[ "$(head -n 1 said)" = "asterism: warning: halt stopped process $pid with Stop, and no rule continues it: it stays stopped until 'kill -CONT $pid' or the end of this session" ]
 	wait_for grep -qF "asterism: warning: the command (process $pid) is stopped, and the session waits for it: 'kill -CONT $pid' continues it" said
 	kill -CONT $pid
 	wait $session

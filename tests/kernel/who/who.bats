@@ -173,7 +173,7 @@ rule='RULE r PATTERN { sys_enter_openat:a } WHERE { a.filename == "file" } RETUR
 	mkdir -p ".$deep"
 	cp "$(command -v head)" ".$deep/own"
 	run -3 "$ASTERISM" run -f json -r "$rule" -- ".$deep/own" -c0 file
-	[[ $output != *'"match"'* && $output == *'"unread":'[1-9]* && $output == *"a path of more than 255 bytes or 48 names"* ]]
+	[[ $output != *'"match"'* && $output == *'"unread":'[1-9]* && $output == *"a path of more than 255 bytes or 48 components"* ]]
 	echo "$rule" >who.rule
 	"$ASTERISM" record -q -o trace who.rule -- ".$deep/own" -c0 file
 	for engine in user kernel; do
