@@ -8,13 +8,14 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 ASAN_BUILD ?= $(BUILD)-asan
 TSAN_BUILD ?= $(BUILD)-tsan
 RELEASE_BUILD ?= $(BUILD)-release
+STATIC_BUILD ?= $(BUILD)-static
 # Half the time to compile, and hardly more to run; what may be uninitialised is seen less well there.
 SANITISED = -Doptimization=0 -Dc_args='-g1 -Wno-maybe-uninitialized'
 PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-viewers check-release check-sensors check-guest check-guest-smoke check-library bench bench-quick bench-profile lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-viewers check-release check-sensors check-guest check-guest-smoke check-library check-static static bench bench-quick bench-profile lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -34,6 +35,7 @@ help:
 	@echo 'make bench-quick  a figure for each of their rows, in three minutes (root)'
 	@echo 'make bench-profile  completed profiles of real programs against true stacks (fetches their sources)'
 	@echo 'make install    install under PREFIX=$(PREFIX); make uninstall: remove what the last installation of this build has put there'
+	@echo 'make static     build one program without libraries, $(STATIC_BUILD)/asterism; make check-static: in an empty root (root)'
 	@echo 'make bless      rewrite the expected outputs of the golden tests'
 	@echo 'make format     let clang-format rewrite the sources'
 	@echo 'make clean      remove the build folders'
@@ -126,6 +128,17 @@ install: all
 uninstall:
 	ninja -C $(BUILD) uninstall
 
+$(STATIC_BUILD)/build.ninja: | deps-build-static
+	meson setup $(STATIC_BUILD) -Dbuildtype=release -Dprefer_static=true -Dtests=false -Dbabeltrace2=disabled -Dmicrohttpd=disabled
+
+static: deps-build-static $(STATIC_BUILD)/build.ninja
+	@ninja --quiet -C $(STATIC_BUILD) src/cmd/asterism
+	@strip -o $(STATIC_BUILD)/asterism $(STATIC_BUILD)/src/cmd/asterism
+	@ls -l $(STATIC_BUILD)/asterism
+
+check-static: static
+	@STATIC=$(abspath $(STATIC_BUILD))/asterism bats tests/packages/static.bats
+
 bless: deps-build-check all
 	@tests/golden/run --build $(BUILD) --bless
 
@@ -133,4 +146,4 @@ format: deps-lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	rm -rf $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) $(RELEASE_BUILD)
+	rm -rf $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) $(RELEASE_BUILD) $(STATIC_BUILD)
