@@ -8,6 +8,7 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 ASAN_BUILD ?= $(BUILD)-asan
 TSAN_BUILD ?= $(BUILD)-tsan
 RELEASE_BUILD ?= $(BUILD)-release
+DEB_BUILD ?= $(BUILD)-deb
 STATIC_BUILD ?= $(BUILD)-static
 # Half the time to compile, and hardly more to run; what may be uninitialised is seen less well there.
 SANITISED = -Doptimization=0 -Dc_args='-g1 -Wno-maybe-uninitialized'
@@ -15,7 +16,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := all
-.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-viewers check-release check-sensors check-guest check-guest-smoke check-library check-static static bench bench-quick bench-profile lint install uninstall bless format clean
+.PHONY: help deps all with-tests demo check check-fast check-long check-browser check-viewers check-release check-sensors check-guest check-guest-smoke check-library check-deb check-static deb static bench bench-quick bench-profile lint install uninstall bless format clean
 
 help:
 	@echo 'make            build (installs missing packages); make with-tests: the programs of the tests and benchmarks, too'
@@ -35,6 +36,7 @@ help:
 	@echo 'make bench-quick  a figure for each of their rows, in three minutes (root)'
 	@echo 'make bench-profile  completed profiles of real programs against true stacks (fetches their sources)'
 	@echo 'make install    install under PREFIX=$(PREFIX); make uninstall: remove what the last installation of this build has put there'
+	@echo 'make deb        build Debian packages, in $(DEB_BUILD); make check-deb: install, try and purge them in a root of their own (root)'
 	@echo 'make static     build one program without libraries, $(STATIC_BUILD)/asterism; make check-static: in an empty root (root)'
 	@echo 'make bless      rewrite the expected outputs of the golden tests'
 	@echo 'make format     let clang-format rewrite the sources'
@@ -128,6 +130,13 @@ install: all
 uninstall:
 	ninja -C $(BUILD) uninstall
 
+# What is installed by them, and how they are taken away: debian/.
+deb: deps-build-deb
+	@tools/deb $(DEB_BUILD)
+
+check-deb: deb
+	@PACKAGES=$(abspath $(DEB_BUILD)) bats tests/packages/packages.bats
+
 $(STATIC_BUILD)/build.ninja: | deps-build-static
 	meson setup $(STATIC_BUILD) -Dbuildtype=release -Dprefer_static=true -Dtests=false -Dbabeltrace2=disabled -Dmicrohttpd=disabled
 
@@ -146,4 +155,4 @@ format: deps-lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	rm -rf $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) $(RELEASE_BUILD) $(STATIC_BUILD)
+	rm -rf $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) $(RELEASE_BUILD) $(DEB_BUILD) $(STATIC_BUILD)

@@ -8,11 +8,11 @@ extern "C" {
 
 /* The version of these headers. */
 #define ASTERISM_VERSION_MAJOR 0
-#define ASTERISM_VERSION_MINOR 1
+#define ASTERISM_VERSION_MINOR 2
 #define ASTERISM_VERSION_PATCH 0
 
 /*
- * The version of the library that runs, as "0.1.0"; it may be newer than the headers. Never NULL, lives for ever, any
+ * The version of the library that runs, as "0.2.0"; it may be newer than the headers. Never NULL, lives for ever, any
  * thread.
  */
 const char *asterism_version(void);
