@@ -11,7 +11,7 @@ RELEASE_BUILD ?= $(BUILD)-release
 DEB_BUILD ?= $(BUILD)-deb
 STATIC_BUILD ?= $(BUILD)-static
 # Half the time to compile, and hardly more to run; what may be uninitialised is seen less well there.
-SANITISED = -Doptimization=0 -Dc_args='-g1 -Wno-maybe-uninitialized'
+SANITISED = -Doptimization=1 -Dc_args='-g1 -Wno-maybe-uninitialized'
 PREFIX ?= /usr/local
 DESTDIR ?=
 
