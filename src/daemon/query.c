@@ -92,7 +92,7 @@ static void report_error(const struct unit *unit, uid_t user, struct text_buffer
 	if (!unit->error[0])
 		text_append(reply, "null");
 	else
-		text_json(reply, unit->is_file && user ? "only root may see the error; it is in the daemon's log"
+		text_json(reply, unit->is_file && user ? "only root may see the error; it is in the log of asterismd"
 						       : unit->error);
 }
 

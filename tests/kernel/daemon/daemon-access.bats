@@ -125,7 +125,7 @@ refused() {
 	start --group nogroup
 	[[ $(ctl -f json query wrong.rule) == *"SECRETWORD"* ]]
 	run -0 nobody -f json query
-	[[ $output == *'"error":"only root may see the error; it is in the daemon's log"'* ]]
+	[[ $output == *'"error":"only root may see the error; it is in the log of asterismd"'* ]]
 	[[ $output != *SECRETWORD* ]]
 	run --separate-stderr -4 nobody activate wrong.rule
 	[[ $stderr != *SECRETWORD* ]]

@@ -62,7 +62,7 @@ serve() {
 	local session=$!
 	started="$started $monitor $session"
 	wait_until grep -q '"promise"' monitor.out
-	wait_until grep -q "has announced slow_request yet" run.err
+	wait_until grep -q "has declared slow_request yet" run.err
 	run --separate-stderr -0 "$ASTERISM" monitor --raise --policy best-effort slow.rule -- "$plant" requests 1 20 0
 	[[ $stderr == *"20 events of rules were raised by this process, 0 of them without a reader"* ]]
 	for reader in monitor run; do
@@ -92,7 +92,7 @@ serve() {
 	"$ASTERISM" run -f json -a over.rule >run.out 2>run.err &
 	local session=$! count=0
 	started="$started $session"
-	wait_until grep -q "has announced slow_request yet" run.err
+	wait_until grep -q "has declared slow_request yet" run.err
 	for how in --copy --policy=deadline --policy=fifo; do
 		run --separate-stderr "$ASTERISM" monitor --raise $how --sensor request_begin,rate=10000/s,burst=100 --sensor request_end,rate=10000/s,burst=100 slow.rule -- "$plant" requests 1 10 0
 		[[ $stderr == *"10 events of rules were raised by this process, 0 of them without a reader"* ]]
