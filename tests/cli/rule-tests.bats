@@ -174,7 +174,7 @@ ok 2 - r/t.jsonl" ]
 	[ "${lines[1]}" = "        the program was ended by signal 9" ]
 	printf '#!/no/such/shell\n' >r/tests/t.events
 	check -1 "$ASTERISM" test r
-	[[ $output == *"cannot run t.events: No such file or directory"* ]]
+	[[ $output == *"cannot run "*"t.events: No such file or directory"* ]]
 }
 
 @test "a program that hangs is ended with all that it started" {
