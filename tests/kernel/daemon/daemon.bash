@@ -91,3 +91,11 @@ print(('"$1"'))'
 as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
+
+# `puppet_ends STATUS`. Not `run wait`: a subshell knows of a child only where the shell itself has seen it end already.
+puppet_ends() {
+	local status=0
+	wait "$puppet" || status=$?
+	puppet=
+	[ "$status" = "$1" ]
+}

@@ -151,14 +151,6 @@ teardown() {
 	[ "$(ctl reload)" = "1 units" ]
 }
 
-# `puppet_ends STATUS`. Not `run wait`: a subshell knows of a child only where the shell itself has seen it end already.
-puppet_ends() {
-	local status=0
-	wait "$puppet" || status=$?
-	puppet=
-	[ "$status" = "$1" ]
-}
-
 has_waiting() {
 	[ "$(asked 'q["daemon"]["clients"]')" -ge 2 ]
 }
