@@ -47,7 +47,7 @@ for line in map(json.loads, sys.stdin):
 
 @test "what is no sensor is refused, and nothing is launched" {
 	run --separate-stderr -2 "$ASTERISM" monitor --measure none_such -- /bin/touch launched
-	[[ $stderr == *"there is no sensor ''none_such"*"--catalog sensor:FILE"* ]]
+	[[ $stderr == *"there is no sensor 'none_such'"*"--catalog sensor:FILE"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor --measure sched_switch -- /bin/touch launched
 	[[ $stderr == *"sched_switch is a kernel event, but a monitor evaluates only sensors"* ]]
 	run --separate-stderr -2 "$ASTERISM" monitor -- /bin/touch launched
