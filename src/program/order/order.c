@@ -94,6 +94,25 @@ static bool order_one(struct program_build *build, const struct program_asking *
 	return true;
 }
 
+/* Whether an event of type ends a machine's instances under any value of the key: that is the same node in all states.
+ */
+static bool is_for_any(const struct program *program, const struct program_rule *rule, uint32_t type)
+{
+	const struct program_class *classes = program_classes(program, rule);
+
+	for (uint32_t c = 0; c < rule->class_count; c++) {
+		for (uint32_t i = 0; i < classes[c].key_count; i++) {
+			const struct program_key *key = &program_keys(program, &classes[c])[i];
+
+			for (uint32_t slot = 0; slot < classes[c].slot_count && key->type == type; slot++) {
+				if (program_key_fields(program, key)[slot] == PROGRAM_NONE)
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
 static bool order_rule(struct program_build *build, struct program_asking *asking)
 {
 	const struct program_state *states = program_states(asking->program, asking->rule);
@@ -104,6 +123,8 @@ static bool order_rule(struct program_build *build, struct program_asking *askin
 
 		for (uint32_t i = 0; i < state->transition_count; i++) {
 			asking->transition = &program_transitions(asking->program, state)[i];
+			if (is_for_any(asking->program, asking->rule, asking->transition->type))
+				continue;
 			for (int is_hold = 0; is_hold < 2; is_hold++) {
 				asking->is_hold = is_hold;
 				changes |= order_one(build, asking);

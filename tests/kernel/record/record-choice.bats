@@ -72,7 +72,7 @@ syn-flood" ]
 	[[ $stderr == *"warning: rule opened: sys_enter_openat:filename was not recorded, so it is skipped: it cannot match in this input"* ]]
 	[[ $stderr == *"help: record what the rules need: asterism record -o DIR two.rule"* ]]
 	run -0 --separate-stderr "$ASTERISM" report --only matches --rules two.rule --skip-missing t
-	[[ $output == *called* && $stderr == *"rule opened: "*" is left out"* ]]
+	[[ $output == *called* && $stderr == *"rule opened: "*" is skipped"* ]]
 	run -2 --separate-stderr "$ASTERISM" replay --skip-missing -r 'RULE opened PATTERN { sys_enter_openat:a } RETURN { a.filename AS file }' t
 	[[ $stderr == *"all rules are skipped"* ]]
 }

@@ -81,7 +81,7 @@ programs_of() {
 	[[ $output == *slow*sleep* ]]
 	[[ $stderr == "asterism: note: 1 match, "* ]]
 	run --separate-stderr -0 "$ASTERISM" run -v slow.rule -- sleep 0.01
-	[[ ${stderr_lines[0]} == "asterism: note: observing after "*" of preparations; the command starts now" ]]
+	[[ ${stderr_lines[0]} == "asterism: note: observing, after "*" of preparation; the command starts now" ]]
 	[[ ${stderr_lines[1]} == rule*matches*lost ]]
 	run --separate-stderr -0 "$ASTERISM" run -q slow.rule -- sleep 0.01
 	[ -z "$stderr$output" ]
