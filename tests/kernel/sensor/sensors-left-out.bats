@@ -46,7 +46,7 @@ serve() {
 	wait_until grep -q "the sensor registry is at" served
 }
 
-refused="plant-sensors) are not read: the sensor registry refused it: the user's quota of sensor memory is exhausted"
+refused="plant-sensors): the sensor registry refused it: the user's quota of sensor memory is exhausted"
 
 @test "run: who is refused is told by name, counts as lost, and is the status" {
 	serve 1M
@@ -167,5 +167,5 @@ narrow_program() {
 	serve 64M
 	run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- ./narrow
 	[[ $output == *"32-bit programs cannot have sensors"* ]]
-	[[ $stderr == *"(narrow) are not read: the sensor registry refused it: 32-bit programs cannot have sensors: build it for 64 bits"* ]]
+	[[ $stderr == *"(narrow): the sensor registry refused it: 32-bit programs cannot have sensors: build it for 64 bits"* ]]
 }
