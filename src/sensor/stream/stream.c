@@ -344,8 +344,8 @@ static void tell_broken(struct stream *stream, struct stream_process *process)
 	if (!stream_process_is_broken(process))
 		return;
 	stream->counts.failed++;
-	diag_add(stream->options.diag, ASTERISM_WARNING, NULL, NULL, "process %u (%s): %s",
-		 process->pid, process->comm, stream_process_damage(process));
+	diag_add(stream->options.diag, ASTERISM_WARNING, NULL, NULL, "process %u (%s): %s", process->pid, process->comm,
+		 stream_process_damage(process));
 	stream->options.on_lost(stream->options.context, 1);
 	stream->counts.lost++;
 }

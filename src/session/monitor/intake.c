@@ -212,8 +212,8 @@ static void tell_broken(struct intake *intake)
 			continue;
 		known->is_told = true;
 		intake->counts.failed++;
-		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL, "process %u (%s): %s",
-			 known->process->pid, known->process->comm, stream_process_damage(known->process));
+		diag_add(intake->options.diag, ASTERISM_WARNING, NULL, NULL, "process %u (%s): %s", known->process->pid,
+			 known->process->comm, stream_process_damage(known->process));
 	}
 }
 

@@ -56,7 +56,7 @@ setup() {
 		[[ $output == *"\"match\":\"${end#* }\""*'"tainted":true'* ]]
 		[[ ${lines[-1]} =~ '"other":{'[^}]*'"unread":1}' && ${lines[-1]} =~ '"ends":{'[^}]*'"unread":1}' ]]
 		[[ ${lines[-1]} =~ '"begins":{"matches":1,'[^}]*'"lost":0}' ]]
-		[[ $stderr == *"rule ends did not see 1 event whole"* ]]
+		[[ $stderr == *"rule ends did not see 1 event completely"* ]]
 	done
 }
 

@@ -69,7 +69,7 @@ observe() {
 @test "who stops the command is told so at once, and that the session waits for it" {
 	timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --allow-actions -o out stop.rule -- bash -c 'echo $$ >pid; exec "$0" flood 3' "$plant" 2>said 3>&- &
 	session=$!
-	wait_for grep -q 'has stopped' said
+	wait_for grep -q 'halt stopped' said
 	pid=$(cat pid)
 	[ "$(head -n 1 said)" = "asterism: warning: halt stopped process $pid with Stop, and no rule continues it: it stays stopped until 'kill -CONT $pid' or the end of this session" ]
 	wait_for grep -qF "asterism: warning: the command (process $pid) is stopped, and the session waits for it: 'kill -CONT $pid' continues it" said
@@ -82,7 +82,7 @@ observe() {
 @test "a rule that lets go on, or a question, is nothing to wait for" {
 	echo 'RULE on PATTERN { [sys_enter_getpgid:a, sys_enter_getpgid:b] } WHERE { a.target_pid == 1000002, b.target_pid == 1000009 } DO { CALL Continue(a#PID) }' >>stop.rule
 	timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run --allow-actions --for 1s -o out stop.rule -- "$plant" flood 3 2>said 3>&- || true
-	! grep -q 'has stopped' said
+	! grep -q 'halt stopped' said
 }
 
 @test "a command that somebody else stops: the session says what it waits for, once" {
