@@ -42,7 +42,7 @@ teardown() {
 @test "asterism tells nothing of itself" {
 	"$ASTERISM" run -q -f json -o out seed.rule --for 20ms -a &
 	started=$!
-	wait $started
+	wait $started || [ $? = 3 ] # 3: of a busy machine it cannot hold all
 	[ "$(grep -c '"match":"process"' out)" -gt 1 ]
 	run ! grep -q '"of":'$started',' out
 }
