@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { STAT_BYTES = 1024, STATUS_BYTES = 4096 };
@@ -168,6 +169,16 @@ int proc_each(const char *path, int (*one)(void *context, int number), void *con
 	}
 	closedir(folder);
 	return result;
+}
+
+void proc_allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 bool proc_mapping_next(FILE *maps, char *line, int size, struct proc_mapping *mapping)

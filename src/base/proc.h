@@ -49,6 +49,9 @@ int proc_birth(pid_t tid, uint64_t *ticks);
 /* The process that a thread belongs to; 0: there is no such thread. */
 pid_t proc_process_of(pid_t tid);
 
+/* Lets this process open as many files as it may: shells allow few. Commands that it starts from then on may, too. */
+void proc_allow_descriptors(void);
+
 /*
  * The numbers on the line of text that begins with label, a colon included: at most count of them, written as in C
  * (octal ones begin with 0). Returns how many there are.

@@ -60,14 +60,6 @@ static bool is_of_task(const struct class_row *class, bool *of_thread)
 	return class->slot_count && class->key_count;
 }
 
-static bool is_vetoed(const struct lang_rule *rule)
-{
-	for (uint32_t i = 0; i < rule->statement_count; i++)
-		if (rule->statements[i].action && rule->statements[i].action->fails_call)
-			return true;
-	return false;
-}
-
 /* The event with which a task ends, and what it has for the last one of its process, as the catalog tells. */
 struct task_end {
 	const struct event_type *type; /* NULL: no catalog has it */
@@ -108,7 +100,7 @@ void ends_add(struct rule_build *build)
 	enum lang_semantics semantics = build->rule->semantics;
 	struct task_end end;
 
-	if (semantics == LANG_STRICT_SEQUENCE || semantics == LANG_STRICT_PARTITION || is_vetoed(build->rule))
+	if (semantics == LANG_STRICT_SEQUENCE || semantics == LANG_STRICT_PARTITION)
 		return;
 	end = find_end(build);
 	for (uint32_t i = 1; end.type && i < build->state_count && !build->error; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism sensors`: the sensors of running applications; or the directory that knows them. */
 
+#include "base/proc.h"
 #include "base/text.h"
 #include "cli/print.h"
 #include "cmd/options/commands.h"
@@ -18,7 +19,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static void put_safe(const char *text)
 {
@@ -162,17 +162,6 @@ static int list(const struct cli_arguments *arguments, struct asterism_diag *dia
 	return result;
 }
 
-/* Four descriptors for a process: what a shell allows is soon taken. */
-static void take_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void report(const struct sensor_directory_stats *stats)
 {
 	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
@@ -198,7 +187,7 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 	struct sensor_directory *directory;
 	bool was_replaced = false;
 
-	take_descriptors();
+	proc_allow_descriptors(); /* four for a process */
 	int result = sensor_directory_open(&options, diag, &directory);
 
 	if (result)

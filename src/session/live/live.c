@@ -59,6 +59,7 @@ struct live {
 	uint64_t next_crowds_ns;
 	struct program_rule_stats *rules; /* per rule: counters at the last look; NULL: nobody wants to know */
 	bool *crowded, *bypassed;         /* per rule: that is told */
+	bool unwatched_reported;
 	uint32_t rule_count;
 	uint64_t still_ns; /* since when the command is known to be stopped; 0: it is not */
 	uint64_t next_still_ns;
@@ -286,6 +287,19 @@ static void watch_still(struct live *live, uint64_t now, uint64_t *wait_ns)
 		 live->processes.launch.pid, live->processes.launch.pid);
 }
 
+static void report_unwatched(struct live *live, int error)
+{
+	if (!error || live->unwatched_reported)
+		return;
+	live->unwatched_reported = true;
+	diag_add(live->diag, ASTERISM_WARNING, NULL,
+		 error == -EINVAL ? "Linux 6.9 reports the ends of threads" : "allow more open files: ulimit -n",
+		 "some processes or threads are not watched for their end (%s): a later one with the same number is "
+		 "taken "
+		 "for them",
+		 strerror(-error));
+}
+
 static void watch_crowds(struct live *live, uint64_t now, uint64_t *wait_ns)
 {
 	if (!live->rules)
@@ -296,6 +310,7 @@ static void watch_crowds(struct live *live, uint64_t now, uint64_t *wait_ns)
 		return;
 	live->next_crowds_ns = now + CROWDS_NS / 2;
 	executor_look(live->components.unit.executor, live->rules);
+	report_unwatched(live, veto_look(live->veto, live->rules));
 	for (uint32_t i = 0; i < live->rule_count; i++) {
 		const struct program_rule_stats *stats = &live->rules[i];
 

@@ -120,6 +120,46 @@ static int add_type(struct veto_plan *plan, const struct session_rules *rules, u
 	return result ? diag_no_memory(diag) : 0;
 }
 
+/* Whether the rule takes the end of a task for nothing but the end of runs; what an image may say, and no rule does. */
+static bool only_ends(const struct program *program, const struct program_rule *rule, struct veto_end *end)
+{
+	for (uint32_t i = 0; i < rule->state_count; i++) {
+		const struct program_state *state = &program_states(program, rule)[i];
+
+		for (uint32_t j = 0; j < state->transition_count; j++) {
+			const struct program_transition *transition = &program_transitions(program, state)[j];
+
+			if (transition->type != end->index)
+				continue;
+			if (!(transition->flags & PROGRAM_GONE))
+				return false;
+			end->of_threads |= transition->fit == PROGRAM_NONE;
+		}
+	}
+	return true;
+}
+
+static int plan_end(struct veto_plan *plan, const struct session_rules *rules, uint32_t index,
+		    struct asterism_diag *diag)
+{
+	const struct program *program = session_rules_program(rules);
+	const struct program_type *row = &program->types[index];
+	const char *name = program_text(program, row->name);
+	const struct event_type *type = event_catalog_find(session_rules_catalog(rules), name);
+	const struct event_field *last = type ? event_field_find(type, "group_dead") : NULL;
+	struct veto_end end = { .wanted = true, .index = index, .record_bytes = row->record_bytes };
+
+	if (!last || last->value != EVENT_BOOL || !is_same(program, row, type))
+		return diag_error(diag, NULL, -EINVAL, "rules over %s cannot judge system calls: %s", name,
+				  "the catalog does not have it like this");
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		if (plan->rules[i] && !only_ends(program, &program->rules[i], &end))
+			return refuse(diag, program, &program->rules[i], "it looks at the ends of processes");
+	end.last_at = last->offset;
+	plan->end = end;
+	return 0;
+}
+
 static int plan_rule(struct veto_plan *plan, const struct program *program, uint32_t index, struct reads *reads,
 		     struct asterism_diag *diag)
 {
@@ -145,8 +185,10 @@ static int plan_rules(struct veto_plan *plan, const struct session_rules *rules,
 	}
 	for (uint32_t i = 0; i < program->type_count && !result; i++)
 		if (reads->types[i])
-			result = add_type(plan, rules, i, reads->body, diag);
-	plan->wants_who = reads->header[HEADER_PID] || reads->header[HEADER_COMM];
+			result = strcmp(program_text(program, program->types[i].name), "sched_process_exit") == 0
+					 ? plan_end(plan, rules, i, diag)
+					 : add_type(plan, rules, i, reads->body, diag);
+	plan->wants_who = plan->end.wanted || reads->header[HEADER_PID] || reads->header[HEADER_COMM];
 	return result;
 }
 

@@ -11,6 +11,13 @@
 
 #include <linux/filter.h>
 
+/* The event with which runs end when their process or thread does; it is made of no call. */
+struct veto_end {
+	bool wanted, of_threads;
+	uint32_t index;                 /* of its type in the program */
+	uint32_t record_bytes, last_at; /* last_at: of the field that says that the whole process has ended */
+};
+
 struct veto_plan {
 	struct arena *arena;
 	bool *rules;  /* per rule of the program: it judges calls */
@@ -18,6 +25,7 @@ struct veto_plan {
 	struct veto_type *types;
 	uint32_t type_count;
 	bool wants_who; /* events need pid and comm, not only matches */
+	struct veto_end end;
 	struct sock_fprog filter;
 };
 

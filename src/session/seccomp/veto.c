@@ -12,12 +12,14 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/proc.h"
 #include "program/calls.h"
 #include "program/found.h"
 #include "program/machine.h"
 #include "program/query.h"
 #include "session/executor/executor.h"
 #include "session/seccomp/caller.h"
+#include "session/seccomp/ends.h"
 #include "session/seccomp/veto-plan.h"
 
 #include <errno.h>
@@ -47,6 +49,7 @@ struct veto {
 	struct found_list queue, taken;
 	uint64_t *unreported; /* per rule: matches for which the queue had no room */
 	uint64_t events, blind;
+	int unwatched; /* why the end of some process is not noticed: -errno */
 
 	/* The thread's own. */
 	union listener_call call;
@@ -56,6 +59,7 @@ struct veto {
 	bool is_starting; /* the call is the child's */
 	uint64_t seq;
 	struct caller_who who;
+	struct ends ends;
 	struct found_list found; /* of the call */
 	struct found_room found_room, taken_room;
 	_Alignas(8) char record[EVENT_RECORD_BYTES_MAX];
@@ -122,19 +126,45 @@ static bool is_exec(int number)
 	return number == SYS_execve || number == SYS_execveat;
 }
 
-static void feed(struct veto *veto, const struct veto_type *type, uint64_t now)
+static void feed(struct veto *veto, uint32_t type, struct ends_task task, uint64_t now)
 {
 	struct event_header *record = (struct event_header *)veto->record;
 
 	record->ts = now;
 	record->seq = ++veto->seq;
-	record->type = type->index;
-	record->tid = veto->call.reported.pid;
-	record->pid = (uint32_t)veto->who.pid;
-	memcpy(record->comm, veto->who.comm, sizeof record->comm);
+	record->type = type;
+	record->tid = (uint32_t)task.tid;
+	record->pid = (uint32_t)task.pid;
 	pthread_mutex_lock(&veto->lock);
-	veto->events++;
+	veto->events += type != veto->plan.end.index || !veto->plan.end.wanted;
 	executor_feed(veto->executor, record);
+	pthread_mutex_unlock(&veto->lock);
+}
+
+/* Ends the runs of who has ended before a call is judged, which may be of another one with the same number. */
+static void take_ends(struct veto *veto)
+{
+	const struct veto_end *end = &veto->plan.end;
+	struct ends_task task;
+
+	while (end->wanted && ends_next(&veto->ends, &task)) {
+		memset(veto->record, 0, end->record_bytes);
+		veto->record[end->last_at] = task.tid == task.pid;
+		feed(veto, end->index, task, clock_now_ns());
+	}
+}
+
+/* The caller waits, so it is alive. */
+static void watch_end(struct veto *veto)
+{
+	const struct ends_task process = { veto->who.pid, veto->who.pid },
+			       thread = { veto->who.pid, (pid_t)veto->call.reported.pid };
+	int result = ends_watch(&veto->ends, veto->plan.end.of_threads ? thread : process);
+
+	if (!result || result == -ESRCH) /* unless it is killed */
+		return;
+	pthread_mutex_lock(&veto->lock);
+	veto->unwatched = result;
 	pthread_mutex_unlock(&veto->lock);
 }
 
@@ -157,6 +187,8 @@ static void show(struct veto *veto)
 
 	if (veto->plan.wants_who)
 		caller_who_is(tid, &veto->who);
+	if (veto->plan.end.wanted)
+		watch_end(veto);
 	for (uint32_t i = 0; i < veto->plan.type_count; i++) {
 		const struct veto_type *type = &veto->plan.types[i];
 		const struct veto_source *source = veto_type_source(type, &veto->call.reported.data);
@@ -171,7 +203,8 @@ static void show(struct veto *veto)
 			return; /* somebody else may have been read by now */
 		if (result)
 			return be_blind(veto);
-		feed(veto, type, now);
+		memcpy(((struct event_header *)veto->record)->comm, veto->who.comm, sizeof veto->who.comm);
+		feed(veto, type->index, (struct ends_task){ veto->who.pid, tid }, now);
 	}
 }
 
@@ -207,6 +240,7 @@ static void judge(struct veto *veto)
 	veto->busy = true;
 	pthread_mutex_unlock(&veto->lock);
 	veto->verdict = 0;
+	take_ends(veto);
 	veto->is_starting = is_starting(veto);
 	if (!veto->is_starting || is_exec(veto->call.reported.data.nr))
 		show(veto);
@@ -219,15 +253,21 @@ static void judge(struct veto *veto)
 static void *run(void *context)
 {
 	struct veto *veto = context;
-	struct pollfd fds[] = { { .fd = veto->listener, .events = POLLIN }, { .fd = veto->stop_fd, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = veto->listener, .events = POLLIN },
+				{ .fd = veto->stop_fd, .events = POLLIN },
+				{ .fd = ends_fd(&veto->ends), .events = POLLIN } };
 	int result = 0;
 
 	judge(veto); /* the call that the child waits in */
 	do {
-		if (poll(fds, 2, -1) < 0)
+		if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
 			continue;
+		if (fds[2].revents)
+			take_ends(veto);
 		if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			break;
+		if (!fds[0].revents)
+			continue;
 		result = listener_receive(veto->listener, &veto->call);
 		if (!result)
 			judge(veto);
@@ -269,6 +309,9 @@ static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
 	veto->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (veto->news_fd < 0 || veto->stop_fd < 0)
 		return diag_error(diag, NULL, -errno, "cannot create an epoll descriptor: %s", strerror(errno));
+	result = veto->plan.end.wanted ? ends_init(&veto->ends) : 0;
+	if (result)
+		return diag_error(diag, NULL, result, "cannot watch the ends of processes: %s", strerror(-result));
 	return executor_new(&executor, diag, &veto->executor);
 }
 
@@ -285,7 +328,7 @@ int veto_new(const struct session_rules *rules, const struct session_policy *pol
 	if (!veto)
 		return diag_no_memory(diag);
 	veto->program = session_rules_program(rules);
-	veto->listener = veto->news_fd = veto->stop_fd = veto->exec_fd = -1;
+	veto->listener = veto->news_fd = veto->stop_fd = veto->exec_fd = veto->ends.epoll_fd = -1;
 	pthread_mutex_init(&veto->lock, NULL);
 	pthread_cond_init(&veto->idle, NULL);
 	result = veto_plan_init(&veto->plan, rules, policy, diag);
@@ -337,6 +380,7 @@ void veto_free(struct veto *veto)
 	close_fd(veto->news_fd);
 	close_fd(veto->stop_fd);
 	close_fd(veto->exec_fd);
+	ends_fini(&veto->ends);
 	executor_free(veto->executor);
 	found_fini(&veto->queue);
 	found_fini(&veto->taken);
@@ -374,6 +418,8 @@ int veto_start(struct veto *veto, const struct veto_command *command, struct ast
 	veto->listener = command->listener->fd;
 	command->listener->fd = -1;
 	veto->call = command->listener->start;
+	if (veto->plan.end.wanted)
+		proc_allow_descriptors();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&veto->thread, NULL, run, veto);
@@ -423,6 +469,19 @@ void veto_settle(struct veto *veto)
 		;
 	pthread_mutex_unlock(&veto->lock);
 	eventfd_write(veto->news_fd, 1);
+}
+
+int veto_look(struct veto *veto, struct program_rule_stats *rules)
+{
+	int unwatched;
+
+	if (!veto)
+		return 0;
+	pthread_mutex_lock(&veto->lock);
+	executor_look(veto->executor, rules);
+	unwatched = veto->unwatched;
+	pthread_mutex_unlock(&veto->lock);
+	return unwatched;
 }
 
 void veto_count(struct veto *veto, struct session_totals *totals)

@@ -50,6 +50,13 @@ int veto_poll(struct veto *veto, program_match_fn *take, void *context);
 /* Waits until the matches of every call that has been answered can be handed out. */
 void veto_settle(struct veto *veto);
 
+/*
+ * What can be had without more than a look at memory: of the rules judged here, into rules, one per rule of the
+ * program. Returns 0; the -errno for which the end of a process cannot be noticed (struct ends), so that another one
+ * with its number is taken for it.
+ */
+int veto_look(struct veto *veto, struct program_rule_stats *rules);
+
 /* Adds the counts so far. */
 void veto_count(struct veto *veto, struct session_totals *totals);
 

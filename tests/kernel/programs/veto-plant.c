@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -138,6 +140,52 @@ static int crowds(char **args)
 		check(waitpid(child, &status, 0) != child || status, "child");
 	}
 	return calls(args + 1);
+}
+
+static void *hear_as_thread(void *tid)
+{
+	*(pid_t *)tid = gettid();
+	hear();
+	return NULL;
+}
+
+/* The number of one who received, and has ended. */
+static pid_t heard_and_gone(const char *who)
+{
+	pthread_t thread;
+	pid_t gone;
+	int status;
+
+	if (strcmp(who, "thread") == 0) {
+		check(pthread_create(&thread, NULL, hear_as_thread, &gone), "pthread_create");
+		pthread_join(thread, NULL);
+		while (kill(gone, 0) == 0) /* the kernel is done with it a little later */
+			sched_yield();
+		return gone;
+	}
+	gone = fork();
+	if (gone == 0) {
+		hear();
+		_exit(0);
+	}
+	check(waitpid(gone, &status, 0) != gone || status, "child");
+	return gone;
+}
+
+/* again WHO PATH: a process or thread receives and ends; a process gets its number, and opens. */
+static int again(char **args)
+{
+	struct clone_args how = { .exit_signal = SIGCHLD, .set_tid_size = 1 };
+	pid_t number = heard_and_gone(args[0]), child;
+	int status;
+
+	how.set_tid = (uintptr_t)&number;
+	child = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+	check(child < 0, "clone3");
+	if (child == 0)
+		_exit(calls(args + 1));
+	check(waitpid(child, &status, 0) != child || status, "child");
+	return 0;
 }
 
 /* exec ARGS: hears, and then is another program. */
@@ -340,6 +388,7 @@ static const struct {
 	{ "x32", x32, 0 },         { "edges", edges, 1 },
 	{ "stall", stall, 0 },     { "compat_open", compat_open, 2 },
 	{ "crowd", crowd, 1 },     { "crowds", crowds, 1 },
+	{ "again", again, 2 },
 };
 
 int main(int argc, char **argv)

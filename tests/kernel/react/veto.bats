@@ -81,7 +81,7 @@ page_rule() {
 	[ "$output" = $'ok\nEACCES\nok\nEACCES' ]
 	[ "$(stats rules.secret_after_network.runs_live_max)" -le 3 ]
 	# One run a process that stays: each attempt is refused, once.
-	sed -e 's/^LATEST \(POOL .*\)/\1 PER KEY 1/' -e 's/^RULE .*/& SKIPTILLANY/' page.rule >stays.rule
+	sed -e 's/^LATEST$/POOL 16384 PER KEY 1/' -e 's/^RULE .*/& SKIPTILLANY/' page.rule >stays.rule
 	held stays.rule "$plant" crowd 17000 "$PWD/public" "$PWD/secret" "$PWD/secret" hear "$PWD/secret"
 	[ "$output" = $'ok\nEACCES\nEACCES\nEACCES' ]
 	[ "$(stats rules.secret_after_network.matches)" = 3 ]
@@ -92,6 +92,29 @@ page_rule() {
 	held page.rule "$plant" crowds 17000 "$PWD/public" "$PWD/secret" "$PWD/secret" hear "$PWD/secret"
 	[ "$output" = $'ok\nEACCES\nok\nEACCES' ]
 	[ "$(stats rules.secret_after_network.replaced)" = 0 ]
+	# Who has ended takes no place.
+	[ "$(stats rules.secret_after_network.runs_live_max)" -le 3 ]
+}
+
+@test "what one who has ended received is not held against another one with its number" {
+	page_rule
+	for who in process thread; do
+		held page.rule "$plant" again "$who" "$PWD/secret" hear "$PWD/secret"
+		[ "$output" = $'ok\nEACCES' ]
+		sed -i 's/\[pid\]/[tid]/' page.rule # of threads since Linux 6.9
+		[ "$(printf '%s\n' 6.9 "$(uname -r)" | sort -V | head -n 1)" = 6.9 ] || break
+	done
+}
+
+@test "a full pool is reported at once" {
+	sed 's/^RETURN/POOL 1 &/; s/ RETURN/ POOL 1 RETURN/' heard.rule >one.rule
+	mkfifo go
+	timeout $((60 * ASTERISM_TEST_PATIENCE)) "$ASTERISM" run -q -f json --allow-actions -o out one.rule -- \
+		sh -c '"$0" calls hear hear hear; read -r _ <go' "$plant" &
+	session=$!
+	wait_for grep -q '^{"notice":"pool","rule":"heard"' out
+	echo >go
+	wait "$session"
 }
 
 @test "threads, forks and programs that are executed are held, too" {

@@ -271,7 +271,9 @@ static void test_a_plan(void **state)
 	assert_false(plan.rules[0]);
 	assert_true(plan.rules[1]);
 	assert_int_equal(plan.type_count, 2);
-	assert_false(plan.wants_who);
+	assert_true(plan.end.wanted);
+	assert_true(plan.end.of_threads);
+	assert_true(plan.wants_who);
 	for (int number = -1; number < VETO_CALLS_MAX; number++) {
 		struct seccomp_data call = call_of(number, 0, 0, 0);
 		bool held = number == SYS_read || number == SYS_openat || number == SYS_execve;
@@ -299,6 +301,7 @@ static void test_a_plan_for_all_calls_fits(void **state)
 
 	(void)state;
 	assert_int_equal(veto_plan_init(&plan, rules, &all_allowed, diag), 0);
+	assert_false(plan.end.wanted);
 	assert_true(plan.wants_who);
 	assert_int_equal(run_filter(&plan.filter, &call), SECCOMP_RET_USER_NOTIF);
 	veto_plan_fini(&plan);
