@@ -120,12 +120,12 @@ for line in open(sys.argv[1]):
 
 @test "each condition is counted: live, recorded, and by the model, the same" {
 	plant="${ASTERISM_TEST_PROGRAMS:-$BATS_TEST_DIRNAME/../../../build/tests/kernel}/plant"
-	run --separate-stderr -0 "$ASTERISM" run --why -f json -r "$planted" -- "$plant" calls gid pid pid uid pid
+	run --separate-stderr -0 "$ASTERISM" run --why -f json --order-by written -r "$planted" -- "$plant" calls gid pid pid uid pid
 	echo "$output" >live
 	[ "$(counted live)" = "sys_enter:a 4 0 [('fit', 5, 4)]
 sys_exit:b 4 0 [('fit', 4, 4), ('hold', 4, 4)]" ]
 	run --separate-stderr -0 "$ASTERISM" record -o trace -r "$planted" -- "$plant" calls gid pid pid uid pid
-	run --separate-stderr -0 "$ASTERISM" replay --why -f json -r "$planted" trace
+	run --separate-stderr -0 "$ASTERISM" replay --why -f json --order-by written -r "$planted" trace
 	echo "$output" >recorded
 	[ "$(counted recorded)" = "$(counted live)" ]
 	python3 - <<-'END'
@@ -136,7 +136,7 @@ assert live["events"] == recorded["events"] and live["transitions"] == recorded[
 end = live["transitions"][1]
 assert end["tried"] == 5 and end["conditions"][0] == {"of": "fit", "condition": "b.id == getpid", "asked": 5, "true": 4}, end
 	END
-	run --separate-stderr -0 "$ASTERISM" explain --trace trace -f json -r "$planted"
+	run --separate-stderr -0 "$ASTERISM" explain --trace trace -f json --order-by written -r "$planted"
 	echo "$output" >model
 	python3 - <<-'END'
 import json
@@ -145,7 +145,7 @@ model = json.loads(open("model").readline())["transitions"]
 names = "tried", "taken", "failed"
 assert [[row[name] for name in names] for row in live] == [[row[name] for name in names] for row in model], (live, model)
 	END
-	run --separate-stderr -0 "$ASTERISM" run -v -r "$planted" -- "$plant" calls gid pid pid uid pid
+	run --separate-stderr -0 "$ASTERISM" run -v --order-by written -r "$planted" -- "$plant" calls gid pid pid uid pid
 	[[ "$stderr" =~ 5\ +4\ +80\ %\ +a.id\ !=\ getuid ]]
 	[[ "$stderr" =~ 5\ +4\ +4\ \ after\ a:\ sys_exit:b\ -\>\ match ]]
 }
