@@ -225,11 +225,22 @@ void session_components_remaining(struct session_components *components, struct 
 	remaining_find(in_scope, components, found);
 }
 
+/* What there is may come to more than a ring holds. Whatever ends the session, the next poll tells. */
+static bool take_seeds(void *context)
+{
+	struct session_components *components = context;
+	uint64_t wait_ns;
+	int result = session_components_poll(components, &wait_ns);
+
+	components->seeded = result == EXECUTOR_PAUSE ? 0 : result;
+	return !components->seeded;
+}
+
 int session_components_seed(struct session_components *components, int waiting)
 {
 	if (seed_is_wanted(components->rules ? session_rules_program(components->rules) : NULL,
 			   components->options->recording ? components->options->recording->what : NULL))
-		return seed_report(in_scope, components, waiting);
+		return seed_report(&(struct seed_options){ in_scope, take_seeds, components, waiting });
 	return 0;
 }
 
@@ -275,9 +286,12 @@ static void take_pending(struct session_components *components)
 
 int session_components_poll(struct session_components *components, uint64_t *wait_ns)
 {
-	int result = 0, recorded = 0;
+	int result = components->seeded, recorded = 0;
 
 	*wait_ns = UINT64_MAX;
+	components->seeded = 0;
+	if (result)
+		return result;
 	if (components->unit.executor)
 		result = live_unit_poll(&components->unit, wait_ns);
 	if (components->pending)

@@ -19,6 +19,7 @@ struct session_components {
 	struct recording *recording;           /* NULL: nothing is recorded */
 	bool rules_snap;                       /* rules CALL Snapshot(): then only these take any */
 	bool failed;                           /* the consumer of matches wants no more */
+	int seeded;                            /* what polling came to while seeding; 0 */
 	bool must_go_on;                       /* somebody relies on more than being told */
 	const char *pending;                   /* the rule whose match wants a snapshot */
 	uint64_t last_snapshot_ns;             /* of a match */
@@ -37,7 +38,7 @@ int session_components_add(struct session_components *components, pid_t pid);
 /* As remaining_find. */
 void session_components_remaining(struct session_components *components, struct session_remaining *found);
 
-/* Tells the rules and the recording what is there already, in so far as they ask. As seed_report. */
+/* Tells the rules and the recording what is there already, in so far as they ask. Returns 0, -ENOMEM. */
 int session_components_seed(struct session_components *components, int waiting);
 
 /* As live_unit_watch, for both. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS_MAX = 2, FLAG_KERNEL_THREAD = 0x00200000 };
+enum { COLUMNS_MAX = 2, PAUSE_AFTER = 256 /* events */, FLAG_KERNEL_THREAD = 0x00200000 };
 
 static const char *const types[] = { "process_state", "thread_state", "descriptor_state", "process_arguments" };
 
@@ -68,7 +68,15 @@ static bool ends_at_exec(pid_t pid, int fd)
 struct owner {
 	pid_t pid;
 	bool is_waiting;
+	const struct seed_options *options;
+	unsigned *count; /* of events */
 };
+
+/* 1: no more is wanted. */
+static int pause_at_times(const struct owner *owner)
+{
+	return ++*owner->count % PAUSE_AFTER == 0 && !owner->options->pause(owner->options->context);
+}
 
 static int report_descriptor(void *context, int fd)
 {
@@ -79,7 +87,7 @@ static int report_descriptor(void *context, int fd)
 	read_link(owner->pid, name, path);
 	if (*path && !(owner->is_waiting && ends_at_exec(owner->pid, fd)))
 		own_probe_descriptor_state(owner->pid, fd, path);
-	return 0;
+	return pause_at_times(owner);
 }
 
 /* Whether path does not lie at or below folder, both absolute. */
@@ -109,7 +117,7 @@ static int report_thread(void *context, int tid)
 							   .state = stat.state,
 							   .is_kernel = stat.flags & FLAG_KERNEL_THREAD,
 							   .comm = comm });
-	return 0;
+	return pause_at_times(owner);
 }
 
 /* As user_args() of catalogs has them: blanks between them, and no more of them than an event takes. */
@@ -128,13 +136,15 @@ static void report_arguments(pid_t pid)
 		own_probe_process_arguments(pid, arguments);
 }
 
-static void report_process(pid_t pid, bool is_waiting)
+/* False: no more is wanted. */
+static bool report_process(const struct owner *owner)
 {
+	pid_t pid = owner->pid;
 	char path[64], status[4096], cwd[PATH_MAX], root[PATH_MAX];
 
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	if (proc_read(path, status, sizeof status) <= 0)
-		return;
+		return true;
 	struct own_process_state state = {
 		.pid = pid,
 		.ppid = (int32_t)number_after(status, "PPid:", 0),
@@ -145,12 +155,15 @@ static void report_process(pid_t pid, bool is_waiting)
 
 	state.is_outside = lies_outside(state.cwd, state.root);
 	own_probe_process_state(&state);
-	if (!is_waiting) /* that one will be another program at once */
+	if (!owner->is_waiting) /* that one will be another program at once */
 		report_arguments(pid);
+	if (pause_at_times(owner))
+		return false;
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	proc_each(path, report_thread, &(struct owner){ pid, is_waiting });
+	if (proc_each(path, report_thread, (void *)owner) > 0)
+		return false;
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);
-	proc_each(path, report_descriptor, &(struct owner){ pid, is_waiting });
+	return proc_each(path, report_descriptor, (void *)owner) <= 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -161,8 +174,7 @@ static int by_number(const void *a, const void *b)
 }
 
 struct pids {
-	seed_scope_fn *in_scope;
-	void *context;
+	const struct seed_options *options;
 	int *items;
 	size_t count, capacity;
 };
@@ -171,7 +183,7 @@ static int add_pid(void *context, int pid)
 {
 	struct pids *pids = context;
 
-	if (pid == getpid() || !pids->in_scope(pids->context, pid))
+	if (pid == getpid() || !pids->options->in_scope(pids->options->context, pid))
 		return 0;
 	if (alloc_grow(&pids->items, &pids->capacity, pids->count, sizeof *pids->items))
 		return -ENOMEM;
@@ -179,15 +191,20 @@ static int add_pid(void *context, int pid)
 	return 0;
 }
 
-int seed_report(seed_scope_fn *in_scope, void *context, int waiting)
+int seed_report(const struct seed_options *options)
 {
-	struct pids pids = { .in_scope = in_scope, .context = context };
+	struct pids pids = { .options = options };
+	unsigned events = 0;
 	int result = proc_each("/proc", add_pid, &pids);
 
 	if (pids.count)
 		qsort(pids.items, pids.count, sizeof *pids.items, by_number);
-	for (size_t i = 0; !result && i < pids.count; i++)
-		report_process(pids.items[i], pids.items[i] == waiting);
+	for (size_t i = 0; !result && i < pids.count; i++) {
+		const struct owner owner = { pids.items[i], pids.items[i] == options->waiting, options, &events };
+
+		if (!report_process(&owner))
+			break;
+	}
 	alloc_free(pids.items);
 	return result;
 }

@@ -16,13 +16,18 @@
 /* Whether a rule or a recording takes these events; either may be NULL. */
 bool seed_is_wanted(const struct program *program, const struct selection *what);
 
-typedef bool seed_scope_fn(void *context, int pid);
+struct seed_options {
+	bool (*in_scope)(void *context, int pid);
+	/* Called after every few events, to take what came of them, as rings are small. False: no more is wanted. */
+	bool (*pause)(void *context);
+	void *context;
+	int waiting; /* a process that is about to become another program; 0: none */
+};
 
 /*
- * Raises them for every process in scope, each process before its descriptors, the lowest ids first. Of waiting, a
- * process that is about to become another program (0: none), only what that one will have open. Returns 0, -ENOMEM:
- * nothing was told.
+ * Raises them for every process in scope, each process before its descriptors, the lowest ids first; of the waiting one
+ * only what its program will have open. Returns 0; -ENOMEM: nothing was told.
  */
-int seed_report(seed_scope_fn *in_scope, void *context, int waiting);
+int seed_report(const struct seed_options *options);
 
 #endif
