@@ -37,7 +37,7 @@ static int find_type(const struct counters *counters, const char *name, struct a
 	if (names)
 		nearest = diag_nearest(name, names, counters->type_count);
 	alloc_free(names);
-	diag_error(diag, NULL, -ENOENT, "there is no counter '%s'", name);
+	diag_error(diag, NULL, -ENOENT, "unknown counter '%s'", name);
 	if (nearest)
 		snprintf(hint, sizeof hint, "did you mean %s?", nearest);
 	else

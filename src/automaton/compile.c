@@ -54,8 +54,7 @@ static void warn_never(struct rule_build *build, const struct pattern_node *node
 {
 	if (node->repeats && node->eager && node->min == 0 && !takes(build->pattern.root, node->source))
 		diag_add(build->unit->diag, ASTERISM_WARNING, &node->source->location,
-			 "an optional part closes as soon as its count may; put something behind it that distinguishes "
-			 "them",
+			 "an optional part ends as soon as it may; put something behind it that distinguishes them",
 			 "this optional part never takes an event");
 	if (node->source->kind == LANG_NEGATION)
 		return;

@@ -110,9 +110,7 @@ static int inherit_one(struct counters *counters, uint32_t class, uint32_t base,
 	if (find_name(counters, type.name) != HASH_NONE)
 		return 0;
 	if (counters->type_count == COUNTERS_MAX)
-		return counter_wrong_at(counters, diag, &type.place,
-					"there are more than %d counters, inherited ones "
-					"included",
+		return counter_wrong_at(counters, diag, &type.place, "more than %d counters, inherited ones included",
 					COUNTERS_MAX);
 	if (is_narrowed) {
 		type.sources = NULL;
@@ -154,7 +152,7 @@ static int unknown(const struct counters *counters, const struct counter_step *s
 {
 	const char **names = alloc_zero(counters->type_count, sizeof *names), *nearest;
 	char hint[COUNTER_NAME_MAX * 2 + 32];
-	int result = counter_wrong_at(counters, diag, &step->place, "there is no counter %s", step->name);
+	int result = counter_wrong_at(counters, diag, &step->place, "unknown counter %s", step->name);
 
 	for (size_t i = 0; names && i < counters->type_count; i++)
 		names[i] = counters->types[i].name;
@@ -236,7 +234,7 @@ static int judge(struct counters *counters, struct counter_type *type, const str
 			height--;
 			if (is_gauge && (step->op == COUNTER_ADD || step->op == COUNTER_SUBTRACT))
 				return counter_wrong_at(counters, diag, &step->place,
-							"a gauge is a state, which is not summed");
+							"a gauge is a state and cannot be summed");
 			gauges[height - 1] = is_gauge;
 		}
 	}

@@ -41,7 +41,7 @@ static int read_operand(struct formula *formula, unsigned depth)
 		if (result)
 			return result;
 		if (reading->at == reading->end || *reading->at != ')')
-			return counter_wrong(reading, NULL, "a ) was expected");
+			return counter_wrong(reading, NULL, "expected )");
 		reading->at++;
 		counter_skip_blanks(reading);
 		return 0;

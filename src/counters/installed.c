@@ -69,7 +69,7 @@ int counters_load(const char *const *files, size_t count, struct asterism_diag *
 	for (size_t i = 0; !result && i < count; i++) {
 		result = read_file(counters, files[i], diag);
 		if (result == -ENOENT)
-			result = diag_error(diag, NULL, -ENOENT, "there is no file %s", files[i]);
+			result = diag_error(diag, NULL, -ENOENT, "%s: file not found", files[i]);
 	}
 	if (!result)
 		result = counters_finish(counters, diag);

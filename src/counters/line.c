@@ -135,10 +135,10 @@ int counter_quoted(struct counter_reading *reading, const char *what, const char
 
 	counter_skip_blanks(reading);
 	if (reading->at == reading->end || *reading->at != '"')
-		return counter_wrong(reading, NULL, "%s was expected, in quotes", what);
+		return counter_wrong(reading, NULL, "expected %s in quotes", what);
 	close = memchr(reading->at + 1, '"', (size_t)(reading->end - reading->at - 1));
 	if (!close)
-		return counter_wrong(reading, NULL, "the text has no end");
+		return counter_wrong(reading, NULL, "the text does not end");
 	if (memchr(reading->at, 0, (size_t)(close - reading->at)))
 		return counter_wrong(reading, NULL, "the text has a NUL");
 	reading->at++;
@@ -161,7 +161,7 @@ int counter_number(struct counter_reading *reading, double *number)
 	piece[length] = 0;
 	*number = strtod(piece, &rest);
 	if (!length || *rest || length == sizeof piece - 1)
-		return counter_wrong(reading, NULL, "a number was expected");
+		return counter_wrong(reading, NULL, "expected a number");
 	reading->at += length;
 	counter_skip_blanks(reading);
 	return 0;

@@ -59,7 +59,7 @@ static int read_class(struct counter_reading *reading)
 		return result;
 	if (find_class(counters, class.name) != HASH_NONE) {
 		reading->at = start;
-		return counter_wrong(reading, NULL, "there is a class %s already", class.name);
+		return counter_wrong(reading, NULL, "the class %s already exists", class.name);
 	}
 	class.is_interface = counter_pass(reading, "INTERFACE");
 	class.is_abstract = class.is_interface || counter_pass(reading, "ABSTRACT");
@@ -72,7 +72,7 @@ static int read_class(struct counter_reading *reading)
 		if (class.parent == HASH_NONE) {
 			reading->at = start;
 			return counter_wrong(reading, "a class is declared before those that extend it",
-					     "there is no class %s before this one", parent);
+					     "class %s is not declared before this one", parent);
 		}
 		class.depth = counters->classes[class.parent].depth + 1;
 		if (class.depth > COUNTER_DEPTH_MAX)
@@ -84,7 +84,7 @@ static int read_class(struct counter_reading *reading)
 	if (result)
 		return result;
 	if (counters->class_count == COUNTER_CLASSES_MAX)
-		return counter_wrong(reading, NULL, "there are more than %d classes", COUNTER_CLASSES_MAX);
+		return counter_wrong(reading, NULL, "more than %d classes", COUNTER_CLASSES_MAX);
 	if (alloc_grow(&counters->classes, &counters->class_capacity, counters->class_count, sizeof class))
 		return diag_no_memory(reading->diag);
 	reading->class = (uint32_t)counters->class_count;
@@ -99,10 +99,10 @@ static int add_type(struct counter_reading *reading, const char *start, const st
 	struct counters *counters = reading->counters;
 
 	if (counters->type_count == COUNTERS_MAX)
-		return counter_wrong(reading, NULL, "there are more than %d counters", COUNTERS_MAX);
+		return counter_wrong(reading, NULL, "more than %d counters", COUNTERS_MAX);
 	if (counters_find(counters, type->name)) {
 		reading->at = start;
-		return counter_wrong(reading, NULL, "there is a counter %s already", type->name);
+		return counter_wrong(reading, NULL, "the counter %s already exists", type->name);
 	}
 	if (alloc_grow(&counters->types, &counters->type_capacity, counters->type_count, sizeof *type))
 		return diag_no_memory(reading->diag);
@@ -116,7 +116,8 @@ static int begin_type(struct counter_reading *reading, struct counter_type *type
 {
 	*start = reading->at;
 	if (reading->class == HASH_NONE)
-		return counter_wrong(reading, "CLASS NAME stands before its counters", "this counter is of no class");
+		return counter_wrong(reading, "write CLASS NAME before its counters",
+				     "this counter belongs to no class");
 	type->class = reading->class;
 	type->base = HASH_NONE;
 	int result = counter_name(reading, "the name of a counter", false, &type->name);
@@ -248,7 +249,7 @@ static int read_note(struct counter_reading *reading)
 static int read_equals(struct counter_reading *reading)
 {
 	if (!reading->counters->types[reading->type].is_derived)
-		return counter_wrong(reading, NULL, "only what is DERIVED has a formula");
+		return counter_wrong(reading, NULL, "only DERIVED counters have a formula");
 	return add_formula(reading);
 }
 
@@ -278,16 +279,16 @@ static int read_line(struct counter_reading *reading)
 		if (!counter_pass(reading, lines[i].word))
 			continue;
 		if (lines[i].needs_type && reading->type == HASH_NONE)
-			return counter_wrong(reading, NULL, "this line is about no counter");
+			return counter_wrong(reading, NULL, "this line belongs to no counter");
 		if (lines[i].needs_type && reading->lines++ == COUNTER_LINES_MAX)
 			return counter_wrong(reading, NULL, "a counter has %d lines at most", COUNTER_LINES_MAX);
 		result = lines[i].read(reading);
 		if (!result && reading->at < reading->end && *reading->at != '#')
-			return counter_wrong(reading, NULL, "the end of the line was expected");
+			return counter_wrong(reading, NULL, "expected the end of the line");
 		return result;
 	}
 	return counter_wrong(reading, "lines begin with CLASS, COUNTER, DERIVED, INHERITED, ON, HISTORIC, NOTE or =",
-			     "this line says nothing that is known");
+			     "cannot parse this line");
 }
 
 int counters_read(struct counters *counters, const struct diag_source *source, struct asterism_diag *diag)

@@ -111,7 +111,7 @@ static int read_file(struct counter_reading *reading, struct counter_source *sou
 	int result = counter_quoted(reading, "a path", &source->path);
 
 	if (!result && strncmp(source->path, "/proc/", 6) != 0 && strncmp(source->path, "/sys/", 5) != 0)
-		result = counter_wrong(reading, NULL, "counters are read of files below /proc and /sys alone");
+		result = counter_wrong(reading, NULL, "counters are read only from files below /proc and /sys");
 	if (!result && strstr(source->path, ".."))
 		result = counter_wrong(reading, NULL, "the path has '..' in it");
 	if (!result)
@@ -121,7 +121,7 @@ static int read_file(struct counter_reading *reading, struct counter_source *sou
 	source->rows = (enum counter_rows)choice;
 	source->columns = 1 << 2;
 	if (source->rows == COUNTER_TABLE)
-		result = counter_word(reading, "how lines of the table begin", &source->table);
+		result = counter_word(reading, "what the lines of the table begin with", &source->table);
 	if (!result && source->rows <= COUNTER_TABLE)
 		result = counter_word(reading, "the name of a value", &source->field);
 	if (!result && source->rows != COUNTER_TABLE)

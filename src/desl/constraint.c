@@ -44,12 +44,12 @@ static bool check_operands(struct desl_reading *reading, const struct desl_expr 
 			     "a constraint selects what is aggregated: it has no aggregate itself");
 	if (expr->op == DESL_EARLIER)
 		return wrong(reading, expr, "write r.field(eq(x, type.field), default)",
-			     "earlier records are asked for in a reference");
+			     "ask for earlier records in a reference");
 	if (expr->op == DESL_REFERENCE || expr->op == DESL_RUN)
 		return wrong(reading, expr, "let it stand in and(...) or by itself",
 			     "neither references nor run can be negated, or be one of several");
 	if (expr->op == DESL_OWN && reading->type->fields[expr->column].self.text)
-		return wrong(reading, expr, NULL, "the field is worked out after records are combined");
+		return wrong(reading, expr, NULL, "the field is computed after records are combined");
 	if (expr->op == DESL_OWN)
 		return check_operands(reading, reading->type->fields[expr->column].filter);
 	for (const struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
@@ -152,7 +152,7 @@ static bool check_asked(struct desl_reading *reading, const struct desl_expr *ex
 {
 	if (expr->op == DESL_EARLIER && !reading->type->is_referenced[expr->column])
 		return wrong(reading, expr, "add to the constraint: r.field(eq(x, type.key), default)",
-			     "it is not said which earlier records this is of");
+			     "it is ambiguous which earlier records this refers to");
 	for (const struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
 		if (!check_asked(reading, operand))
 			return false;
@@ -197,11 +197,11 @@ static bool check_self(struct desl_reading *reading)
 	if (!type->earlier_key)
 		return wrong(reading, type->fields[type->self_field].filter,
 			     "add to the constraint: r.field(eq(x, type.field), default)",
-			     "it is not said which earlier records are meant");
+			     "it is ambiguous which earlier records are meant");
 	if (depends_on_earlier(type, type->earlier_key) || type->fields[type->record_key->column].self.text ||
 	    depends_on_earlier(type, type->fields[type->record_key->column].filter))
 		return wrong(reading, type->earlier_key, NULL,
-			     "records are not found by what is worked out from earlier ones");
+			     "records cannot be found by a value computed from earlier ones");
 	if (!check_asked(reading, type->fields[type->self_field].filter))
 		return false;
 	if (type->is_grouped)

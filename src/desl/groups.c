@@ -187,7 +187,7 @@ static bool check_sources(struct desl_reading *reading)
 	if (joined)
 		return true;
 	lang_error(reading->report, &type->name.location, "write: Number x = num(type.field);",
-		   "'%s' is made from no other type", type->name.text);
+		   "'%s' is not derived from another type", type->name.text);
 	return false;
 }
 
@@ -207,7 +207,7 @@ bool desl_check_groups(struct desl_reading *reading)
 	for (const struct desl_expr *group = type->groups; group; group = group->next) {
 		if (group->op == DESL_OWN && desl_has(type->fields[group->column].filter, DESL_AVG, DESL_NUM)) {
 			lang_error(reading->report, &group->location, "derive it in two steps",
-				   "a group is not made by an aggregate");
+				   "cannot group by an aggregate");
 			return false;
 		}
 	}
@@ -215,7 +215,7 @@ bool desl_check_groups(struct desl_reading *reading)
 	if (type->aggregate_count && type->self_field >= 0) {
 		lang_error(reading->report, &type->aggregates[0]->location,
 			   "aggregate in a type that is derived from this one, or before it",
-			   "beside selfreference only earlier records are aggregated");
+			   "with selfreference, only earlier records can be aggregated");
 		return false;
 	}
 	if (!check_lists(reading) || !check_sources(reading))

@@ -25,7 +25,7 @@ static bool need_number(struct desl_reading *reading, struct desl_expr *operand,
 	if (kind && kind != DESL_NUMBER)
 		lang_error(reading->report, &operand->location,
 			   kind == DESL_LINE || kind == DESL_STRING ? "num(...) counts anything" : NULL,
-			   "%s takes numbers, and this is a %s", what, desl_kind_word(kind));
+			   "%s takes numbers, but this is a %s", what, desl_kind_word(kind));
 	return kind == DESL_NUMBER;
 }
 
@@ -75,7 +75,7 @@ static bool check_relation(struct desl_reading *reading, struct desl_expr *expr)
 	if ((kind == DESL_LINE && make_line(reading, a)) || (other == DESL_LINE && make_line(reading, x)))
 		return true;
 	lang_error(reading->report, &expr->location, "declare both as Line, as String or as Number",
-		   "a %s is not compared with a %s", desl_kind_word(kind), desl_kind_word(other));
+		   "a %s cannot be compared with a %s", desl_kind_word(kind), desl_kind_word(other));
 	return false;
 }
 
@@ -174,7 +174,7 @@ static bool check_field(struct desl_reading *reading, struct desl_field *field)
 		return true;
 	lang_error(reading->report, &field->filter->location,
 		   lang_hint(reading->report, "write: %s %s = ...", desl_kind_word(kind), field->name.text),
-		   "the field '%s' is a %s, and its filter gives a %s", field->name.text, desl_kind_word(field->kind),
+		   "the field '%s' is a %s, but its filter gives a %s", field->name.text, desl_kind_word(field->kind),
 		   desl_kind_word(kind));
 	return false;
 }
@@ -190,8 +190,8 @@ static bool order_field(struct desl_reading *reading, unsigned column, unsigned 
 		return true;
 	if (field->is_visiting) {
 		lang_error(reading->report, &field->name.location,
-			   "what earlier records say is asked for with selfreference",
-			   "the field '%s' is made from itself", field->name.text);
+			   "ask for values of earlier records with selfreference", "the field '%s' depends on itself",
+			   field->name.text);
 		return false;
 	}
 	field->is_visiting = true;

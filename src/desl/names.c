@@ -29,7 +29,7 @@ static int find_source(struct desl_reading *reading, const struct desl_word *nam
 		return -1;
 	if (type->source_count == DESL_SOURCES_MAX) {
 		lang_error(reading->report, &name->location, "derive it in two steps",
-			   "a type is made from at most %d others", DESL_SOURCES_MAX);
+			   "a type can be derived from at most %d others", DESL_SOURCES_MAX);
 		return -1;
 	}
 	type->sources[type->source_count].name = *name;
@@ -185,8 +185,8 @@ static bool resolve_none(struct desl_reading *reading, const struct desl_field *
 		expr->column = (unsigned)column;
 		return true;
 	}
-	lang_error(reading->report, &field->name.location, "write type.field in place of none",
-		   "no type that '%s' is made from has a field '%s'", type->name.text, field->name.text);
+	lang_error(reading->report, &field->name.location, "write type.field",
+		   "none of the types that '%s' is derived from has a field '%s'", type->name.text, field->name.text);
 	return false;
 }
 
@@ -227,7 +227,7 @@ static bool resolve_finished(struct desl_reading *reading, struct desl_expr *exp
 	if (expr->op == DESL_NAME && expr->qualifier.text &&
 	    strcmp(expr->qualifier.text, reading->type->name.text) != 0) {
 		lang_error(reading->report, &expr->location, "give the type a field for it",
-			   "advice is over fields of '%s' alone", reading->type->name.text);
+			   "advice can only use fields of '%s'", reading->type->name.text);
 		return false;
 	}
 	if (expr->op == DESL_NAME)

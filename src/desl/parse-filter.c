@@ -161,7 +161,7 @@ static bool check_count(struct desl_reading *reading, struct desl_expr *expr)
 	if (desl_is_aggregate(expr->op) && count != 1)
 		return wrong_count(reading, expr, "one value");
 	if (desl_is_relation(expr->op) && count != 2)
-		return wrong_count(reading, expr, "two values: rel(x, a) says that a is so to x");
+		return wrong_count(reading, expr, "two values: rel(x, a) compares a with x");
 	return expr->op != DESL_NOT || count == 1 || wrong_count(reading, expr, "one condition");
 }
 

@@ -75,7 +75,7 @@ static bool parse_file(struct desl_reading *reading)
 	if (!desl_at(reading, LANG_TOKEN_STRING))
 		return desl_unexpected(reading, "the path of a file", "a path stands in double quotes");
 	if (type->file.text) {
-		lang_error(reading->report, &reading->token.location, NULL, "the type has a file already");
+		lang_error(reading->report, &reading->token.location, NULL, "the type already has a file");
 		return false;
 	}
 	type->file = (struct desl_word){ reading->token.text, reading->token.location };
@@ -129,13 +129,13 @@ static bool parse_aliases(struct desl_reading *reading)
 		for (unsigned i = 0; i < type->source_count; i++) {
 			if (strcmp(type->sources[i].name.text, name.text) != 0)
 				continue;
-			lang_error(reading->report, &name.location, NULL, "the name '%s' stands for a type already",
+			lang_error(reading->report, &name.location, NULL, "the name '%s' already stands for a type",
 				   name.text);
 			return false;
 		}
 		if (type->source_count == DESL_SOURCES_MAX - 1) {
 			lang_error(reading->report, &name.location, "derive it in two steps",
-				   "a type is made from at most %d others", DESL_SOURCES_MAX - 1);
+				   "a type can be derived from at most %d others", DESL_SOURCES_MAX - 1);
 			return false;
 		}
 		source->name = name;
@@ -386,5 +386,5 @@ void desl_parse(struct desl_reading *reading)
 	}
 	if (!seen[OUTPUT])
 		lang_error(reading->report, &reading->token.location, "add: output { name; }",
-			   "the program does not say what its output is");
+			   "the program has no output");
 }

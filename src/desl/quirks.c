@@ -173,13 +173,13 @@ static const struct {
 	[DESL_QUIRK_FILE] = { "the file has no name", "write: File f = \"path\";", recognise_always, repair_file },
 	[DESL_QUIRK_NESTED] = { "'}' is missing before the section '%s'", "sections cannot be nested", recognise_always,
 				repair_nested },
-	[DESL_QUIRK_ELLIPSIS] = { "a lone ':' says nothing", "leave it out", recognise_always, repair_extra },
+	[DESL_QUIRK_ELLIPSIS] = { "a lone ':' has no meaning", "leave it out", recognise_always, repair_extra },
 	[DESL_QUIRK_OPEN_CALL] = { "')' is missing before '%s'", NULL, recognise_end, repair_open },
 	[DESL_QUIRK_CLOSED_CALL] = { "there is a ')' too many", NULL, recognise_always, repair_extra },
-	[DESL_QUIRK_KIND] = { "the field '%s' has no type: it gets that of its filter",
+	[DESL_QUIRK_KIND] = { "the field '%s' has no type: it gets the type of its filter",
 			      "write Number, String, Line or List before it", recognise_always, repair_nothing },
 	[DESL_QUIRK_SEMICOLON] = { "';' is missing before '%s'", NULL, recognise_always, repair_semicolon },
-	[DESL_QUIRK_GROUP] = { "'%s' does not say whose field it is: that of the type itself is meant",
+	[DESL_QUIRK_GROUP] = { "'%s' does not name a type: the field of the type itself is used",
 			       "write: group by name.field;", recognise_group, repair_group },
 	[DESL_QUIRK_TYPE_NAME] = { "there is no event type '%s' before this", NULL, recognise_type, repair_type },
 	[DESL_QUIRK_FIELD_NAME] = { "its event type has no field '%s'", NULL, recognise_field, repair_field },
@@ -231,7 +231,7 @@ bool desl_repair(struct desl_reading *reading, enum desl_quirk quirk, struct des
 	if (quirk == DESL_QUIRK_TYPE_NAME)
 		hint = lang_hint(reading->report, "taken for '%s'", about->qualifier.text);
 	if (quirk == DESL_QUIRK_FIELD_NAME)
-		hint = lang_hint(reading->report, "taken for '%s', its only Line", about->name.text);
+		hint = lang_hint(reading->report, "'%s', its only Line, is used instead", about->name.text);
 	if (reading->is_strict || !quirks[quirk].repair)
 		lang_error(reading->report, &location, hint, "%s", text);
 	else

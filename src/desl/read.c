@@ -22,7 +22,7 @@ static bool check_input(struct desl_reading *reading)
 		if (type->fields[i].kind != DESL_LIST)
 			continue;
 		lang_error(reading->report, &type->fields[i].name.location,
-			   "fields of files are Number, String or Line", "no file has a List");
+			   "fields of files are Number, String or Line", "files cannot have a List");
 		return false;
 	}
 	if (type->field_count)
@@ -54,7 +54,7 @@ static void check_outputs(struct desl_reading *reading)
 		if (type->advices && !type->is_wanted && !reading->report->error_count)
 			lang_warn(reading->report, &type->advices->text.location,
 				  lang_hint(reading->report, "add '%s' to the output", type->name.text),
-				  "'%s' is no output: its advice is not given", type->name.text);
+				  "'%s' is not in the output: its advice is not shown", type->name.text);
 	}
 	if (!reading->program->outputs && !reading->report->error_count)
 		lang_error(reading->report, &reading->token.location, "add: output { name; }",

@@ -50,8 +50,8 @@ static void warn_unadvised(const struct desl_program *program, const struct desl
 	}
 	if (count)
 		diag_add(diag, ASTERISM_WARNING, &type->name.location, "ask for it first: and(not(eq(x, 0)), ...)",
-			 count == 1 ? "advice is not judged for %zu record of '%s': division by zero"
-				    : "advice is not judged for %zu records of '%s': division by zero",
+			 count == 1 ? "advice is skipped for %zu record of '%s': division by zero"
+				    : "advice is skipped for %zu records of '%s': division by zero",
 			 count, type->name.text);
 }
 

@@ -83,7 +83,7 @@ static int make(struct batch *batch, struct ebpf_matcher *matcher, struct asteri
 	void *memory = mmap(NULL, batch->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, batch->map, 0);
 
 	if (memory == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "the records cannot be mapped");
+		return diag_error(diag, NULL, -errno, "cannot map the records");
 	batch->memory = memory;
 	return load(batch, matcher, diag);
 }

@@ -114,7 +114,8 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog declares the event %s", name);
 		if (!event_about_extends(ebpf->types[i], program->types[i].field_count, program->types[i].record_bytes))
 			return diag_error(diag, NULL, -EINVAL,
-					  "the rules were compiled for another event %s than the catalog has", name);
+					  "the rules were compiled for a different event %s than the catalog has",
+					  name);
 		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
 		if (io_uring_opcodes(ebpf->types[i], &ebpf->io_uring[i]))
 			return diag_no_memory(diag);
@@ -266,7 +267,7 @@ static int note_programs(const struct ebpf *ebpf, struct ebpf_stops *stops, stru
 
 	for (size_t i = 0; i < source_set_programs(ebpf->sources) && !error; i++)
 		error = ebpf_stops_add(stops, source_set_program(ebpf->sources, i));
-	return error ? diag_error(diag, NULL, -EOPNOTSUPP, "there are too many programs that could stop a process") : 0;
+	return error ? diag_error(diag, NULL, -EOPNOTSUPP, "too many programs could stop a process") : 0;
 }
 
 static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)

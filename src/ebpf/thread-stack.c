@@ -98,7 +98,7 @@ static int find_places(struct places *places, struct asterism_diag *diag)
 		is_complete &= places->are_there[i] || fields[i].is_optional;
 	}
 	btf_kernel_close(btf);
-	return is_complete ? 0 : diag_error(diag, NULL, -EOPNOTSUPP, "this kernel cannot go along its tasks");
+	return is_complete ? 0 : diag_error(diag, NULL, -EOPNOTSUPP, "this kernel cannot iterate over tasks");
 }
 
 /* Reads those fields of the task in r6 that move, or those that do not, to r8 + to. */
@@ -169,12 +169,12 @@ static int make_memory(struct ebpf_thread_reader *reader, struct asterism_diag *
 
 	reader->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "thread_stack", 4, sizeof *reader->seen, 1, &options);
 	if (reader->map < 0)
-		return diag_error(diag, NULL, reader->map, "memory for a stack cannot be had: %s",
+		return diag_error(diag, NULL, reader->map, "cannot allocate memory for a stack: %s",
 				  strerror(-reader->map));
 	void *mapped = mmap(NULL, sizeof *reader->seen, PROT_READ | PROT_WRITE, MAP_SHARED, reader->map, 0);
 
 	if (mapped == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "memory for a stack cannot be mapped: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map the memory of a stack: %s", strerror(errno));
 	reader->seen = mapped;
 	return 0;
 }
@@ -251,7 +251,7 @@ int ebpf_thread_reader_new(struct asterism_diag *diag, struct ebpf_thread_reader
 	reader->map = reader->program = -1;
 	result = stack_image_is_known()
 			 ? make_memory(reader, diag)
-			 : diag_error(diag, NULL, -EOPNOTSUPP, "the registers of this architecture are not known");
+			 : diag_error(diag, NULL, -EOPNOTSUPP, "the registers of this architecture are unknown");
 	if (!result)
 		result = load(reader, diag);
 	if (!result && errand_new(look_until_still, dispose, reader, &reader->errand))

@@ -12,19 +12,19 @@
 #include <string.h>
 
 const struct event_about event_abouts[EVENT_ABOUT_FIELDS] = {
-	{ "ppid", EVENT_U32, 0, "pid", "current->real_parent->tgid", "process that its process is a child of" },
+	{ "ppid", EVENT_U32, 0, "pid", "current->real_parent->tgid", "parent of its process" },
 	{ "uid", EVENT_U32, 0, "uid", "current->cred->uid.val", "real user of that thread" },
 	{ "gid", EVENT_U32, 0, "gid", "current->cred->gid.val", "real group of that thread" },
 	{ "exe", EVENT_STRING, EVENT_STRING_BYTES, NULL, "file_path(current->mm->exe_file->f_path)",
 	  "file of the program that its process runs" },
 	{ "args", EVENT_STRING, EVENT_STRING_BYTES, NULL, "user_args(current->mm)",
-	  "arguments of that program, the name first, with blanks between them" },
+	  "arguments of that program, name first, separated by blanks" },
 	{ "cgroup", EVENT_STRING, EVENT_STRING_BYTES, NULL, "cgroup_path(current->cgroups->dfl_cgrp->kn)",
 	  "path of its cgroup (version 2)" },
 	{ "container", EVENT_STRING, CONTAINER_TEXT_BYTES, NULL, "container_name(current->cgroups->dfl_cgrp->kn)",
 	  "container that its cgroup belongs to, as the cgroup's path says (version 2)" },
 	{ "cgroup_id", EVENT_U64, 0, NULL, "current->cgroups->dfl_cgrp->kn->id",
-	  "number of its cgroup (version 2), which is the inode of the cgroup's directory" },
+	  "number of its cgroup (version 2): the inode of the cgroup's directory" },
 	{ "ns_pid", EVENT_U32, 0, NULL,
 	  "cast(upid, current->group_leader->thread_pid->numbers + (current->group_leader->thread_pid->level * "
 	  "16))->nr",
@@ -99,7 +99,7 @@ static const struct ending {
 	  "file_path(cast(file, ",
 	  ")->f_path)" },
 	{ "_peer",
-	  { .value = EVENT_STRING, .bytes = EVENT_STRING_BYTES, .doc = "other side of the socket" },
+	  { .value = EVENT_STRING, .bytes = EVENT_STRING_BYTES, .doc = "other end of the socket" },
 	  "socket_peer(",
 	  ")" },
 };

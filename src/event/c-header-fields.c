@@ -36,7 +36,7 @@ int c_header_fields_add(struct c_parser *parser, struct event_span span, const s
 		return c_no_memory(parser);
 	for (uint32_t i = 0; i < parser->field_count; i++)
 		if (strcmp(parser->fields[i].name, field->name) == 0)
-			return event_scan_error(&parser->scan, span, NULL, "there is a field '%s' already",
+			return event_scan_error(&parser->scan, span, NULL, "the field '%s' is already declared",
 						field->name);
 	if (parser->field_count == EVENT_FIELDS_MAX)
 		return event_scan_error(&parser->scan, span, NULL, "an event has at most %d fields", EVENT_FIELDS_MAX);
@@ -79,7 +79,7 @@ static int add_array(struct c_parser *parser, struct event_span span, const stru
 	if (type->is_char && length <= CHARS_MAX)
 		return add_string(parser, span, length);
 	if (length > NUMBERS_MAX || length == 0)
-		leave_out(parser, span, length ? "it is a long array" : "how long it is is not known");
+		leave_out(parser, span, length ? "it is a long array" : "its length is unknown");
 	for (uint64_t i = 0; length <= NUMBERS_MAX && i < length && !result; i++)
 		result = add_number(parser, span, type, (int)i);
 	return result;
@@ -121,7 +121,7 @@ static int take_declarator(struct c_parser *parser, struct c_type type)
 
 	if (name->kind != C_NAME || !type.value)
 		return event_scan_error(&parser->scan, name->span, "fields are numbers, pointers, and arrays of char",
-					"what is declared here is no field");
+					"this is not a field");
 	parser->at++;
 	is_array = c_take(parser, "[");
 	if (is_array)
@@ -136,7 +136,7 @@ static int take_declarator(struct c_parser *parser, struct c_type type)
 	if (type.bytes > parser->align)
 		parser->align = type.bytes;
 	if (type.is_float)
-		leave_out(parser, name->span, "a float has 4 bytes; a double can be had");
+		leave_out(parser, name->span, "a float has 4 bytes; use a double");
 	else
 		result = is_array ? add_array(parser, name->span, &type, length)
 				  : add_number(parser, name->span, &type, -1);
@@ -159,7 +159,7 @@ int c_header_fields_take(struct c_parser *parser)
 		if (c_header_types_take(&parser->types, &parser->at, &type) <= 0)
 			return event_scan_error(
 				&parser->scan, start->span, "fields are numbers, pointers, and arrays of char",
-				"'%.*s' is no type that a field can have",
+				"a field cannot have the type '%.*s'",
 				(int)(start->span.length < C_NAME_BYTES_MAX ? start->span.length : C_NAME_BYTES_MAX),
 				start->span.start);
 		do {

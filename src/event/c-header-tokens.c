@@ -82,7 +82,7 @@ static int pass_blank(struct reading *reading, bool stops)
 
 			if (!close)
 				return event_scan_error(scan, (struct event_span){ at, 2 }, NULL,
-							"this comment is not closed");
+							"this comment does not end");
 			scan->at = close + 2;
 		} else if (left > 1 && at[0] == '/' && at[1] == '/') {
 			const char *newline = memchr(at, '\n', left);
@@ -174,7 +174,7 @@ static int else_part(struct reading *reading, struct event_span directive)
 	unsigned last = reading->depth - 1;
 
 	if (!reading->depth)
-		return event_scan_error(reading->scan, directive, NULL, "there is no #if to this");
+		return event_scan_error(reading->scan, directive, NULL, "there is no #if for this");
 	reading->shut -= !reading->open[last];
 	reading->open[last] = !reading->done[last];
 	reading->done[last] = true;
@@ -185,7 +185,7 @@ static int else_part(struct reading *reading, struct event_span directive)
 static int end_part(struct reading *reading, struct event_span directive)
 {
 	if (!reading->depth)
-		return event_scan_error(reading->scan, directive, NULL, "there is no #if to this");
+		return event_scan_error(reading->scan, directive, NULL, "there is no #if for this");
 	reading->shut -= !reading->open[--reading->depth];
 	return 0;
 }
@@ -207,7 +207,7 @@ static int take_condition(struct reading *reading, struct event_span directive)
 	if (event_span_is(name, "0") || event_span_is(name, "1"))
 		return begin_part(reading, directive, event_span_is(name, "1"));
 	return event_scan_error(reading->scan, directive, "#ifdef, #ifndef, #if 0 and #if 1 are",
-				"this condition is not understood");
+				"cannot evaluate this condition");
 }
 
 /* Behind a #. */
@@ -226,7 +226,7 @@ static int take_directive(struct reading *reading)
 	else if (!result && event_span_is(directive, "endif"))
 		result = end_part(reading, directive);
 	else if (!result && event_span_is(directive, "elif"))
-		result = event_scan_error(scan, directive, NULL, "this condition is not understood");
+		result = event_scan_error(scan, directive, NULL, "cannot evaluate this condition");
 	else if (!result && event_span_is(directive, "define") && !reading->shut &&
 		 !(result = pass_blank(reading, true)))
 		return add_define(reading, take_while_name(&scan->at, scan->end));
@@ -234,7 +234,7 @@ static int take_directive(struct reading *reading)
 		result = take_value(reading, &rest);
 	if (!result && !reading->shut && event_span_is(directive, "pragma") && rest.length >= 4 &&
 	    !memcmp(rest.start, "pack", 4))
-		result = event_scan_error(scan, rest, NULL, "structs are laid out as C does by itself, not packed");
+		result = event_scan_error(scan, rest, NULL, "packed structs are not supported");
 	return result;
 }
 
@@ -262,7 +262,7 @@ static int take_quoted(struct reading *reading, struct c_token *token)
 		if (reading->shut)
 			return 0;
 		return event_scan_error(scan, (struct event_span){ token->span.start, 1 }, NULL,
-					"this is not closed on its line");
+					"this does not end on its line");
 	}
 	scan->at++;
 	token->span.length = (size_t)(scan->at - token->span.start);
@@ -315,7 +315,7 @@ int c_header_tokens_read(struct event_scan *scan, struct c_tokens *tokens)
 		}
 	}
 	if (!result && reading.depth)
-		result = event_scan_error(scan, reading.begun[reading.depth - 1], NULL, "there is no #endif to this");
+		result = event_scan_error(scan, reading.begun[reading.depth - 1], NULL, "there is no #endif for this");
 	return result ? result : add_token(&reading, &(struct c_token){ .kind = C_END, .span = { scan->end, 0 } });
 }
 

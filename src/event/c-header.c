@@ -199,7 +199,7 @@ static int add_event(struct c_parser *parser, struct event_span name, const stru
 	result = event_catalog_insert(parser->catalog, &spec, &added);
 	parser->events++;
 	if (result == -EEXIST)
-		return event_scan_error(&parser->scan, name, NULL, "event '%s' is declared already, with other fields",
+		return event_scan_error(&parser->scan, name, NULL, "event '%s' is already declared, with other fields",
 					spec.name);
 	if (result == -E2BIG)
 		return event_scan_error(&parser->scan, name, NULL, "a record of '%s' would exceed %d bytes", spec.name,
@@ -224,7 +224,7 @@ static int take_struct(struct c_parser *parser, struct event_span tag)
 	while (tag.length && *tag.start == '_')
 		tag = (struct event_span){ tag.start + 1, tag.length - 1 };
 	if (close->kind == C_END)
-		return event_scan_error(&parser->scan, open->span, NULL, "this brace is not closed");
+		return event_scan_error(&parser->scan, open->span, NULL, "there is no closing brace for this");
 	struct event_span alias = tag, name;
 
 	for (const struct c_token *at = &close[1]; at->kind != C_END && !c_is(at, ";"); at++)
@@ -242,8 +242,7 @@ static int take_struct(struct c_parser *parser, struct event_span tag)
 	if (is_event || is_head)
 		skip_attribute(parser);
 	if (!result && (is_event || is_head) && parser->has_attribute)
-		result = event_scan_error(&parser->scan, name, NULL,
-					  "structs are laid out as C does by itself, without attributes");
+		result = event_scan_error(&parser->scan, name, NULL, "structs with attributes are not supported");
 	if (!result && is_head)
 		result = judge_header(parser, name);
 	if (!result && is_event)
@@ -354,7 +353,7 @@ static int find_handle(struct c_parser *parser)
 			continue;
 		if (parser->handle || define->number > UINT32_MAX)
 			return event_scan_error(&parser->scan, define->name, NULL,
-						"a header has one handle, a number of 32 bits");
+						"a header has one handle, a 32-bit number");
 		parser->handle = define;
 	}
 	return 0;

@@ -81,7 +81,7 @@ static int check_field_name(struct parser *parser, struct event_span span)
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++) {
 		if (event_span_is(span, event_header_fields[i].name))
 			return event_scan_error(&parser->scan, span, "name it by what it means, as in target_pid",
-						"every event has the header field '%s' already",
+						"every event already has the header field '%s'",
 						event_header_fields[i].name);
 	}
 	for (uint32_t i = 0; i < parser->type.field_count; i++) {
@@ -140,7 +140,7 @@ static int scan_meaning(struct parser *parser, struct event_field_spec *field)
 			 second.start);
 	field->meaning = meaning_find(text);
 	if (!field->meaning)
-		return event_scan_error(scan, first, meaning_nearest(text), "there is no meaning '%s'", text);
+		return event_scan_error(scan, first, meaning_nearest(text), "unknown meaning '%s'", text);
 	const char *lack = event_value_lacks(field->value, field->meaning);
 
 	return lack ? event_scan_error(scan, first, NULL, "%s", lack) : 0;
@@ -247,7 +247,7 @@ static int scan_assignment(struct parser *parser, const char **paths, uint32_t n
 	if (result)
 		return result;
 	if (kind != EVENT_PATH_ANY && (kind == EVENT_PATH_STRING) != (parser->fields[index].value == EVENT_STRING))
-		return event_scan_error(scan, path, NULL, "field '%s' is of type %s, this path gives a %s",
+		return event_scan_error(scan, path, NULL, "field '%s' has the type %s, but this path gives a %s",
 					parser->fields[index].name, event_value_name(parser->fields[index].value),
 					kind == EVENT_PATH_STRING ? "string" : "number");
 	paths[index] = copy_span(parser, path);
@@ -394,9 +394,9 @@ static int keep_type(struct parser *parser, struct event_span name)
 	if (result == -EEXIST && (parser->type.sensor || parser->type.called))
 		return event_scan_error(&parser->scan, name,
 					"EVENTS \"sensor:...\" AS prefix makes it another event, prefix_NAME",
-					"the name '%s' is taken", parser->type.name);
+					"the name '%s' is already taken", parser->type.name);
 	if (result == -EEXIST)
-		return event_scan_error(&parser->scan, name, NULL, "event '%s' is declared already, with other fields",
+		return event_scan_error(&parser->scan, name, NULL, "event '%s' is already declared, with other fields",
 					parser->type.name);
 	if (result == -E2BIG)
 		return event_scan_error(&parser->scan, name, NULL, "a record of '%s' would exceed %d bytes",

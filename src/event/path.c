@@ -282,10 +282,10 @@ static int check_probe(struct event_scan *scan, struct event_span name, enum sou
 
 	if (scan->in_usdt && of_function)
 		return event_scan_error(scan, name, "usdt_arg(0) is the first argument",
-					"a USDT probe has arguments of its own, none of a function");
+					"a USDT probe has its own arguments, not those of a function");
 	if (scan->in_probe && !scan->in_usdt && op == SOURCE_USDT_ARG)
 		return event_scan_error(scan, name, "user_arg(0) is the first argument",
-					"this probe is at a function, not one of USDT");
+					"this is a probe of a function, not a USDT probe");
 	return 0;
 }
 
@@ -319,7 +319,7 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 		"user_word, user_uint, user_int, user_chars, "
 		"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, user_sockaddr, user_args, "
 		"cast, ctx, ctxs, ctxstr, ctxloc",
-		"there is no function of this name in paths");
+		"paths have no function of this name");
 }
 
 struct sign {
@@ -352,7 +352,7 @@ static bool scan_compare(struct event_scan *scan, enum source_op *op)
 
 static int not_a_number(struct event_scan *scan, struct event_span span)
 {
-	return event_scan_error(scan, span, NULL, "a string cannot be calculated with");
+	return event_scan_error(scan, span, NULL, "strings cannot be used in calculations");
 }
 
 static int scan_parentheses(struct event_scan *scan, struct event_span span, unsigned depth, struct taken *taken)

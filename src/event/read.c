@@ -42,7 +42,7 @@ static int parse_open_file(struct event_catalog *catalog, const char *path, int 
 	if (!S_ISREG(status.st_mode))
 		return diag_error(diag, NULL, -EINVAL, "%s is not a regular file", path);
 	if (status.st_size > FILE_BYTES_MAX)
-		return diag_error(diag, NULL, -EINVAL, "%s is larger than a catalog may be", path);
+		return diag_error(diag, NULL, -EINVAL, "%s is too large for a catalog", path);
 	text = alloc_zero((size_t)status.st_size, 1);
 	if (!text)
 		return diag_no_memory(diag);

@@ -179,7 +179,7 @@ int event_scan_text(struct event_scan *scan, const char **text)
 		at += *at == '\\' && at + 1 < scan->end;
 	if (at >= scan->end || *at != '"')
 		return event_scan_error(scan, (struct event_span){ start, 1 }, NULL,
-					"this string is not closed on its line");
+					"this string does not end on its line");
 	copy = arena_text(scan->arena, start + 1, (size_t)(at - start - 1));
 	if (!copy)
 		return -ENOMEM;
@@ -188,7 +188,7 @@ int event_scan_text(struct event_scan *scan, const char **text)
 
 		if (c == '\\' && !(c = unescape(*++from)))
 			return event_scan_error(scan, (struct event_span){ from - 1, 2 }, NULL,
-						"strings know the escapes \\n \\t \\\" \\\\ only");
+						"the only escapes in strings are \\n \\t \\\" \\\\");
 		copy[length++] = c;
 	}
 	copy[length] = '\0';
@@ -302,8 +302,7 @@ int event_scan_value(struct event_scan *scan, enum event_value *value)
 	*value = event_value_find(name);
 	if (!*value)
 		return event_scan_error(scan, span, diag_nearest(name, names, sizeof names / sizeof *names),
-					"there is no type '%.*s'", (int)(span.length < 80 ? span.length : 80),
-					span.start);
+					"unknown type '%.*s'", (int)(span.length < 80 ? span.length : 80), span.start);
 	return 0;
 }
 

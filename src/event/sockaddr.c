@@ -35,7 +35,7 @@
 			  ADDRESS_BYTES,                                                                             \
 			  "ip",                                                                                      \
 			  "user_sockaddr(" when has address ", " bytes ")",                                          \
-			  "IP address, or what a socket of UNIX is called" },                                        \
+			  "IP address, or name of the UNIX socket" },                                                \
 			{ addr "_v6_hi",                                                                             \
 			  EVENT_U64,                                                                                 \
 			  0,                                                                                         \

@@ -11,7 +11,7 @@
 const struct event_field event_header_fields[EVENT_HEADER_FIELDS] = {
 	{ "ts", EVENT_TIME, offsetof(struct event_header, ts), 8, "ns", "time of the event, CLOCK_MONOTONIC",
 	  &meaning_time },
-	{ "cpu", EVENT_U32, offsetof(struct event_header, cpu), 4, NULL, "processor that raised it" },
+	{ "cpu", EVENT_U32, offsetof(struct event_header, cpu), 4, NULL, "CPU that raised it" },
 	{ "pid", EVENT_U32, offsetof(struct event_header, pid), 4, NULL, "process (thread group) that raised it",
 	  &meaning_pid },
 	{ "tid", EVENT_U32, offsetof(struct event_header, tid), 4, NULL, "thread that raised it", &meaning_tid },

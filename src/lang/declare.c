@@ -65,7 +65,7 @@ static bool check_fields(struct lang_check *c, const struct lang_syntax_item *it
 			lang_error(c->report, &field->name.location, NULL, "'%s' is declared twice", field->name.text);
 		else if (header)
 			lang_error(c->report, &field->name.location, "leave it out, or give it another name",
-				   "every event has the header field '%s' already", field->name.text);
+				   "every event already has the header field '%s'", field->name.text);
 		else
 			specs[(*count)++] = (struct event_field_spec){ .name = field->name.text,
 								       .value = field->value,

@@ -16,7 +16,7 @@
 
 enum { WORDS = sizeof(struct measure_sum) / sizeof(uint64_t), ATTEMPTS = 1000 };
 
-_Static_assert(sizeof(struct measure_sum) == 16 * sizeof(uint64_t), "a sum is words alone");
+_Static_assert(sizeof(struct measure_sum) == 16 * sizeof(uint64_t), "a sum consists of words only");
 
 struct row {
 	_Atomic uint64_t sequence;

@@ -31,7 +31,7 @@ static int read_event_names(struct callgrind *callgrind)
 			const char *known =
 				count < profile->event_count ? profile_get_text(profile, profile->events[count]) : "";
 			if (strlen(known) != length || memcmp(known, start, length) != 0)
-				return wrong(callgrind, "this part has other event types than the one before");
+				return wrong(callgrind, "this part has different event types from the one before");
 		} else {
 			result = profile_add_event(profile, start, length);
 		}
@@ -39,7 +39,7 @@ static int read_event_names(struct callgrind *callgrind)
 			return read_failed(reading, result);
 	}
 	if (!count || count != profile->event_count)
-		return wrong(callgrind, "this part has other event types than the one before, or none");
+		return wrong(callgrind, "this part has different event types from the one before, or none");
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static int read_costs(struct callgrind *callgrind, double *row, double *sums)
 static int read_sums(struct callgrind *callgrind, bool is_totals)
 {
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "a line 'events:' has to come before");
+		return wrong(callgrind, "expected a line 'events:' before this");
 	callgrind->has_sums = true;
 	if (is_totals)
 		memset(callgrind->head_sums, 0, sizeof callgrind->head_sums);
@@ -173,7 +173,7 @@ static int read_function(struct callgrind *callgrind)
 	int result;
 
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "a line 'events:' has to come before the first function");
+		return wrong(callgrind, "expected a line 'events:' before the first function");
 	result = callgrind_read_name(callgrind, KIND_FUNCTION, &callgrind->here, &callgrind->function);
 	if (!result)
 		callgrind->is_inlined = false;
@@ -188,7 +188,7 @@ static int read_callee(struct callgrind *callgrind)
 	};
 
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "a line 'events:' has to come before the first function");
+		return wrong(callgrind, "expected a line 'events:' before the first function");
 	callgrind->has_callee = true;
 	return callgrind_read_name(callgrind, KIND_FUNCTION, &place, &callgrind->callee);
 }
@@ -198,9 +198,9 @@ static int read_calls(struct callgrind *callgrind)
 	int result;
 
 	if (!callgrind->has_callee)
-		return wrong(callgrind, "there are calls, but no 'cfn=' before says of what");
+		return wrong(callgrind, "calls without a 'cfn=' before them");
 	if (!callgrind->function.is_known)
-		return wrong(callgrind, "there are calls, but no 'fn=' before says by what");
+		return wrong(callgrind, "calls without a 'fn=' before them");
 	result = read_cost(callgrind->reading, callgrind->is_own, &callgrind->calls);
 	if (!result)
 		result = read_failed(callgrind->reading,
@@ -228,7 +228,7 @@ static int read_mark(struct callgrind *callgrind, enum profile_origin *origin)
 	const char *mark = reading->at < reading->end && *reading->at ? strchr("=~+", *reading->at) : NULL;
 
 	if (!mark)
-		return wrong(callgrind, "a mark was expected: =, ~ or +");
+		return wrong(callgrind, "expected =, ~ or +");
 	*origin = *mark == '=' ? PROFILE_MEASURED : *mark == '~' ? PROFILE_DERIVED : PROFILE_ESTIMATED;
 	reading->at++;
 	return 0;
@@ -301,7 +301,7 @@ static int read_own(struct callgrind *callgrind, size_t length)
 	int result = 0;
 
 	if (!callgrind->function.is_known)
-		return wrong(callgrind, "a line 'fn=' has to come before");
+		return wrong(callgrind, "expected a line 'fn=' before this");
 	function = &profile->functions[callgrind->function.function];
 	if (is_word(callgrind->reading, length, "edge") && profile->edge_count)
 		return read_mark(callgrind, &profile->edges[callgrind->edge].origin);
@@ -456,13 +456,13 @@ static int read_cost_line(struct callgrind *callgrind)
 	for (unsigned i = 0; i < callgrind->position_count && !result; i++) {
 		read_skip_blanks(reading);
 		if (reading->at == reading->end)
-			return wrong(callgrind, "a position was expected");
+			return wrong(callgrind, "expected a position");
 		result = read_position(callgrind, i);
 	}
 	if (result || awaited == AWAIT_JUMP)
 		return result;
 	if (!callgrind->function.is_known)
-		return wrong(callgrind, "there is a cost, but no 'fn=' before says of what");
+		return wrong(callgrind, "a cost without a 'fn=' before it");
 	note_position(callgrind);
 	result = find_spot(callgrind, &spot);
 	if (result)
@@ -494,14 +494,14 @@ static int read_line(struct callgrind *callgrind)
 	if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '*')
 		return read_cost_line(callgrind);
 	if (callgrind->awaited != AWAIT_COST)
-		return wrong(callgrind, "the line after calls or a jump says where they are");
+		return wrong(callgrind, "expected the position of the calls or the jump in the next line");
 	for (length = 0; reading->line + length < reading->end; length++) {
 		if (reading->line[length] == '=')
 			return read_assignment(callgrind, length);
 		if (reading->line[length] == ':')
 			return read_head(callgrind, length);
 	}
-	return wrong(callgrind, "this is no line of callgrind's format");
+	return wrong(callgrind, "this line is not in callgrind's format");
 }
 
 /* A simulation that was stopped while it wrote has no totals, or not the costs that they say. */
@@ -513,8 +513,8 @@ static void compare_sums(struct callgrind *callgrind)
 		return;
 	callgrind->profile->missing = fabs(missing) / (missing > 0 ? said : callgrind->sums[0]);
 	diag_add(callgrind->reading->diag, ASTERISM_WARNING, NULL,
-		 "take the run again, and let it end by itself: what is missing is missing from all that is worked out",
-		 "%s is not whole: its own sums have %.0f %s, its lines %.0f", callgrind->reading->source->file, said,
+		 "repeat the run and let it end by itself: whatever is missing here is missing from every result",
+		 "%s is incomplete: its totals have %.0f %s, its lines %.0f", callgrind->reading->source->file, said,
 		 profile_get_text(callgrind->profile, callgrind->profile->events[0]), callgrind->sums[0]);
 }
 

@@ -534,7 +534,7 @@ static int check(const struct work *work)
 
 	if (!work->simulated->edge_count) {
 		diag_add(work->diag, ASTERISM_ERROR, NULL,
-			 "valgrind --tool=callgrind -- CMD makes one that has; the samples come first, the simulation "
+			 "valgrind --tool=callgrind -- CMD records calls; name the samples first and the simulation "
 			 "second",
 			 "the simulation has no calls, so it completes nothing");
 		return -EINVAL;
@@ -542,8 +542,8 @@ static int check(const struct work *work)
 	if (work->completion->by != PROFILE_BY_CONTEXTS || has_contexts)
 		return 0;
 	diag_add(work->diag, ASTERISM_ERROR, NULL,
-		 "simulate with valgrind --tool=callgrind --separate-callers=30, or take --by quotient",
-		 "the simulation has no contexts: it has costs of functions, not of functions by callers");
+		 "simulate with valgrind --tool=callgrind --separate-callers=30, or use --by quotient",
+		 "the simulation has no contexts: its costs are per function, not per function and caller");
 	return -EINVAL;
 }
 

@@ -44,11 +44,11 @@ static int read_cell(struct csv *csv)
 		if (csv->length == CELL_BYTES - 1)
 			return read_wrong(reading, NULL, "the name is longer than 64 KiB");
 		if (!*reading->at)
-			return read_wrong(reading, NULL, "there is a NUL in the name");
+			return read_wrong(reading, NULL, "the name contains a NUL");
 		csv->cell[csv->length++] = *reading->at;
 	}
 	if (is_quoted && reading->at == reading->end)
-		return read_wrong(reading, NULL, "the quote is not closed in this line");
+		return read_wrong(reading, NULL, "the quote is not closed on this line");
 	reading->at += is_quoted;
 	while (!is_quoted && csv->length && strchr(" \t\r", csv->cell[csv->length - 1]))
 		csv->length--;
@@ -73,7 +73,7 @@ static int name_columns(struct csv *csv)
 	do {
 		result = read_cell(csv);
 		if (!result && csv->column_count == COLUMNS_MAX)
-			result = read_wrong(reading, NULL, "there are more than %d columns", COLUMNS_MAX);
+			result = read_wrong(reading, NULL, "more than %d columns", COLUMNS_MAX);
 		if (result)
 			return result;
 		if (strcmp(csv->cell, "function") == 0) {
@@ -133,8 +133,8 @@ static int read_costs(struct csv *csv, double costs[PROFILE_EVENTS_MAX], uint32_
 
 	for (; !result && next_cell(csv); column++) {
 		if (column == csv->column_count)
-			return read_wrong(reading, "a name with a comma stands in quotes",
-					  "there are more than %u columns", csv->column_count);
+			return read_wrong(reading, "a name with a comma stands in quotes", "more than %u columns",
+					  csv->column_count);
 		read_skip_blanks(reading);
 		if (csv->columns[column] == COLUMN_OBJECT) {
 			result = read_cell(csv);
@@ -146,10 +146,10 @@ static int read_costs(struct csv *csv, double costs[PROFILE_EVENTS_MAX], uint32_
 			read_skip_blanks(reading);
 		}
 		if (!result && reading->at < reading->end && *reading->at != ',')
-			return read_wrong(reading, NULL, "a comma or the end of the line was expected");
+			return read_wrong(reading, NULL, "expected a comma or the end of the line");
 	}
 	if (!result && column < csv->column_count)
-		return read_wrong(reading, NULL, "there are less than %u columns", csv->column_count);
+		return read_wrong(reading, NULL, "fewer than %u columns", csv->column_count);
 	return result;
 }
 

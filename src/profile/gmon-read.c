@@ -120,7 +120,7 @@ static int read_histogram(struct gmon *gmon)
 	count = take(gmon, 4);
 	rate = (uint32_t)take(gmon, 4);
 	if (high < low || high - low > CODE_BYTES_MAX || (gmon->rate_hz && rate != gmon->rate_hz))
-		return wrong(gmon, "the histogram makes no sense");
+		return wrong(gmon, "the histogram is malformed");
 	gmon->rate_hz = rate;
 	gmon->at += UNIT_BYTES;
 	if (!has(gmon, 2 * count))
@@ -181,8 +181,7 @@ static int read_records(struct gmon *gmon)
 	if (!has(gmon, HEAD_BYTES - VERSION_AT))
 		return cut_off(gmon);
 	if (take(gmon, 4) != 1)
-		return wrong(gmon,
-			     "gmon.out has another version than 1, or is of a machine with another order of bytes");
+		return wrong(gmon, "gmon.out does not have version 1, or comes from a machine with another byte order");
 	gmon->at += HEAD_BYTES - VERSION_AT - 4;
 	while (!result && gmon->at < gmon->end) {
 		switch (*gmon->at++) {
@@ -197,7 +196,7 @@ static int read_records(struct gmon *gmon)
 			break;
 		default:
 			gmon->at--;
-			result = wrong(gmon, "a record has a type that is not known");
+			result = wrong(gmon, "a record has an unknown type");
 		}
 	}
 	if (!result && !gmon->profile->function_count)
@@ -262,7 +261,7 @@ int profile_read_gmon(const struct diag_source *source, int program_fd, const ch
 	if (result == -ENOMEM) {
 		diag_no_memory(diag);
 	} else if (result || !gmon.word_bytes) {
-		result = diag_error(diag, NULL, -EINVAL, "%s is no program whose symbols can be read", program);
+		result = diag_error(diag, NULL, -EINVAL, "cannot read symbols from %s: it is not a program", program);
 		diag_hint(diag, "asterism profile import gmon.out PROGRAM: the one that wrote it, not stripped");
 	} else {
 		gmon.symbols = symbols;

@@ -194,7 +194,7 @@ static int read_events(struct perf *perf)
 
 	while (!result && read_next_line(reading)) {
 		if (memchr(reading->line, 0, (size_t)(reading->end - reading->line)))
-			return read_wrong(reading, NULL, "there is a NUL in the line");
+			return read_wrong(reading, NULL, "the line contains a NUL");
 		if (is_comment(reading->line, reading->end) || *reading->line == '\t' ||
 		    skip_blanks(reading->line, reading->end) == reading->end)
 			continue;

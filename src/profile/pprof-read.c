@@ -65,7 +65,7 @@ struct pprof {
 static int wrong(struct pprof *pprof, const uint8_t *at, const char *what)
 {
 	pprof->reading->at = (const char *)at;
-	return read_wrong(pprof->reading, "write the profile again, or take it in another format",
+	return read_wrong(pprof->reading, "write the profile again, or use another format",
 			  "it is neither a pprof file nor known text: %s", what);
 }
 
@@ -96,7 +96,7 @@ static int next_field(struct pprof *pprof, struct piece *message, struct field *
 	field->number = (unsigned)(key >> 3);
 	switch (key & 7) {
 	case PPROF_VARINT:
-		return take_varint(message, &field->value) ? 1 : wrong(pprof, start, "a number has no end");
+		return take_varint(message, &field->value) ? 1 : wrong(pprof, start, "a number does not end");
 	case PPROF_FIXED64:
 		length = 8;
 		break;
@@ -106,9 +106,9 @@ static int next_field(struct pprof *pprof, struct piece *message, struct field *
 	case PPROF_BYTES:
 		if (take_varint(message, &length))
 			break;
-		return wrong(pprof, start, "a length has no end");
+		return wrong(pprof, start, "a length does not end");
 	default:
-		return wrong(pprof, start, "a field has a type that is not known");
+		return wrong(pprof, start, "a field has an unknown type");
 	}
 	if (length > (uint64_t)(message->end - message->at))
 		return wrong(pprof, start, "it ends within a field");
@@ -344,8 +344,7 @@ static int read_types(struct pprof *pprof)
 			return result;
 	}
 	if (!result && !pprof->profile->event_count)
-		return wrong(pprof, (const uint8_t *)pprof->reading->source->text,
-			     "it does not say what its costs are");
+		return wrong(pprof, (const uint8_t *)pprof->reading->source->text, "it does not name its cost types");
 	return result;
 }
 
@@ -405,7 +404,7 @@ struct costs {
 static int add_value(struct pprof *pprof, struct costs *costs, uint64_t value, const uint8_t *at)
 {
 	if (costs->count == pprof->profile->event_count)
-		return wrong(pprof, at, "a sample has more costs than there are kinds of them");
+		return wrong(pprof, at, "a sample has more costs than there are cost types");
 	if (value >> 63)
 		return wrong(pprof, at, "a cost is negative, as in differences of profiles");
 	costs->values[costs->count] = (double)value * pprof->factors[costs->count] / pprof->divisors[costs->count];
@@ -486,7 +485,7 @@ static int read_sample(struct pprof *pprof, struct piece message)
 			const uint8_t *at = is_packed ? field.bytes.at : message.at;
 
 			if (is_packed && !take_varint(&field.bytes, &number))
-				return wrong(pprof, at, "a number has no end");
+				return wrong(pprof, at, "a number does not end");
 			result = is_value ? add_value(pprof, &costs, number, at)
 					  : add_location(pprof, number, &depth, at);
 			if (result)

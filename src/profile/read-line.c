@@ -93,7 +93,7 @@ int read_whole(struct reading *reading, uint64_t *value)
 	uint64_t number = 0;
 
 	if (!read_is_digit(reading))
-		return read_wrong(reading, NULL, "a number was expected");
+		return read_wrong(reading, NULL, "expected a number");
 	if (*reading->at == '0' && reading->end - reading->at > 1 && reading->at[1] == 'x')
 		return read_hex(reading, value);
 	for (; read_is_digit(reading); reading->at++) {
@@ -118,7 +118,7 @@ static int read_real(struct reading *reading, double *value)
 	piece[length] = 0;
 	*value = strtod(piece, &rest);
 	if (rest == piece || !isfinite(*value) || rest == piece + sizeof piece - 1)
-		return read_wrong(reading, NULL, "a number was expected");
+		return read_wrong(reading, NULL, "expected a number");
 	if (*value > COST_MAX)
 		return read_wrong(reading, NULL, "the cost is larger than 1e30");
 	reading->at += rest - piece;
@@ -132,7 +132,7 @@ int read_cost(struct reading *reading, bool may_be_real, double *value)
 	int result;
 
 	if (!read_is_digit(reading))
-		return read_wrong(reading, NULL, "a cost was expected: a number that is not negative");
+		return read_wrong(reading, NULL, "expected a cost: a number that is not negative");
 	result = read_whole(reading, &whole);
 	if (result)
 		return result;

@@ -37,7 +37,7 @@ int profile_read_text(int fd, const char *file, struct asterism_diag *diag, char
 		count += (size_t)got;
 		if (count > PROFILE_BYTES_MAX) {
 			alloc_free(bytes);
-			return diag_error(diag, NULL, -EFBIG, "%s is larger than 1 GiB: no profile is", file);
+			return diag_error(diag, NULL, -EFBIG, "%s is larger than 1 GiB, the limit for profiles", file);
 		}
 	}
 	if (got < 0) {

@@ -90,11 +90,11 @@ static int read_stack(struct reading *reading, const struct known *known, struct
 		reading->end--;
 	last = memrchr(reading->line, ' ', (size_t)(reading->end - reading->line));
 	if (!last)
-		return read_wrong(reading, "main;work;malloc 12", "a stack and its cost were expected");
+		return read_wrong(reading, "main;work;malloc 12", "expected a stack and its cost");
 	reading->at = last + 1;
 	result = read_cost(reading, true, &stack->cost);
 	if (!result && reading->at < reading->end)
-		result = read_wrong(reading, "main;work;malloc 12", "the line ends with the cost of the stack");
+		result = read_wrong(reading, "main;work;malloc 12", "end the line with the cost of the stack");
 	if (result)
 		return result;
 	stack->count = 0;

@@ -27,7 +27,7 @@ static int inflate_all(struct reading *reading, z_stream *stream, char **text, s
 			char *grown = *capacity >= UNPACKED_BYTES_MAX ? NULL : alloc_resize(*text, wanted, 1);
 
 			if (*capacity >= UNPACKED_BYTES_MAX)
-				return read_wrong(reading, "gunzip it first if all of that is a profile",
+				return read_wrong(reading, "if all of it is a profile, gunzip it first",
 						  "unpacked, it is larger than 256 MiB");
 			if (!grown)
 				return diag_no_memory(reading->diag);
@@ -43,8 +43,8 @@ static int inflate_all(struct reading *reading, z_stream *stream, char **text, s
 		if (code == Z_MEM_ERROR)
 			return diag_no_memory(reading->diag);
 		if (code != Z_OK || (!stream->avail_in && stream->avail_out))
-			return read_wrong(reading, "copy the file again, or write it again",
-					  "what gzip has packed is cut off or damaged here");
+			return read_wrong(reading, "copy or write the file again",
+					  "the gzip data is truncated or damaged here");
 	}
 }
 
@@ -56,9 +56,9 @@ int profile_unpack(struct reading *reading, struct diag_source *unpacked)
 	char *text = NULL;
 	int result;
 
-	_Static_assert(PROFILE_PACKED_BYTES_MAX <= UINT_MAX, "zlib counts so far");
+	_Static_assert(PROFILE_PACKED_BYTES_MAX <= UINT_MAX, "zlib cannot count further");
 	if (source->length > PROFILE_PACKED_BYTES_MAX)
-		return read_wrong(reading, "gunzip it first", "a packed file has no more than 256 MiB");
+		return read_wrong(reading, "gunzip it first", "a compressed file may have 256 MiB at most");
 	if (inflateInit2(&stream, GZIP) != Z_OK)
 		return diag_no_memory(reading->diag);
 	result = inflate_all(reading, &stream, &text, &capacity);

@@ -35,7 +35,7 @@ static bool parse_values(struct smc_reading *reading, struct smc_words *values)
 
 		while (reading->token.kind != LANG_TOKEN_COMMA && reading->token.kind != LANG_TOKEN_RBRACE) {
 			if (reading->token.kind == LANG_TOKEN_END || reading->token.kind == LANG_TOKEN_BAD)
-				return smc_refuse(reading, NULL, "the values do not end");
+				return smc_refuse(reading, NULL, "the list of values does not end");
 			end = reading->token.location.offset + reading->token.location.length;
 			smc_advance(reading);
 		}
@@ -112,7 +112,7 @@ static bool parse_meaning(struct smc_reading *reading, struct smc_bound *bound)
 	return smc_refuse(reading,
 			  bound->sort == 'G' ? "{ condition }, or KEY { parameters }"
 					     : "{ statements }, KEY { parameters }, END, NEW, TIMER { time } or STOP",
-			  "what the call means is missing");
+			  "the meaning of the call is missing");
 }
 
 static bool parse_bound(struct smc_reading *reading, char sort, struct smc_bound *bound)
@@ -148,7 +148,7 @@ static bool parse_line(struct smc_reading *reading, struct smc_binding *binding,
 						   : 0;
 	if (!*sort)
 		lang_error(reading->report, &word.at, "KEY { }, BEFORE { }, HEAD { }, EVENT, GUARD, ACTION",
-			   "no line of a binding begins so");
+			   "a line of a binding cannot begin like this");
 	return *sort;
 }
 

@@ -39,7 +39,7 @@ static const struct smc_bound *find_call(struct smc_work *work, char sort, const
 	lang_error(work->report, &call->word.at,
 		   nearest ? lang_did_you_mean(work->report, call->word.text, nearest)
 			   : lang_hint(work->report, "add to the binding: %s %s(...) = { ... }", what, call->word.text),
-		   "the binding does not say what %s %s is", sort == 'G' ? "guard" : "action", call->word.text);
+		   "the binding does not define the %s %s", sort == 'G' ? "guard" : "action", call->word.text);
 	return NULL;
 }
 
@@ -83,7 +83,7 @@ static const char *value_text(struct smc_work *work, const struct smc_place *pla
 	if (!text)
 		lang_error(work->report, &value->word.at,
 			   "only arguments of the transition are known; make the rest a function and bind it",
-			   "'%s' is no argument of this transition", value->word.text);
+			   "'%s' is not an argument of this transition", value->word.text);
 	return text;
 }
 
@@ -117,7 +117,7 @@ static const char *call_text(struct smc_work *work, const struct smc_place *plac
 		return NULL;
 	if (bound->meaning == SMC_KEY) {
 		refuse(work, &call->word, "join it to the others with &&",
-		       "what finds the instance must stand alone, or be joined by &&");
+		       "the call that finds the instance must stand alone, or be joined by &&");
 		return NULL;
 	}
 	text = smc_expand(work, &bound->text, &arguments);
@@ -147,7 +147,7 @@ static bool take_key(struct smc_work *work, const struct smc_expr *call, const s
 		const char *value = key_value(bound, arguments, bound->values.items[i].text);
 
 		if (!value)
-			return refuse(work, &bound->values.items[i], NULL, "this is no parameter of the call");
+			return refuse(work, &bound->values.items[i], NULL, "this is not a parameter of the call");
 		leg->is_partial |= *value == '*';
 		by = by ? smc_made(work, lang_hint(work->report, "%s, %s", by, value)) : value;
 		if (!by)
@@ -155,10 +155,10 @@ static bool take_key(struct smc_work *work, const struct smc_expr *call, const s
 	}
 	if (bound->values.count != work->binding->keys.count || !by)
 		return refuse(work, &bound->name, "KEY { } gives a parameter, or *, for each",
-			      "the machine has another number of keys");
+			      "the machine has a different number of keys");
 	if (leg->by && strcmp(leg->by, by) != 0) {
 		lang_error(work->report, &call->word.at, "an event finds its instance in one way",
-			   "this takes %s for the key, what stands before it %s", by, leg->by);
+			   "this takes %s as the key, but the call before it takes %s", by, leg->by);
 		return false;
 	}
 	leg->by = by;
@@ -212,7 +212,7 @@ static bool take_new(struct smc_work *work, const struct smc_place *place, const
 {
 	return (place->state == work->file->first && place->transition) ||
 	       refuse(work, &call->word, "there is one instance for a key, and each key has its own",
-		      "another instance can only be made in the state that is first");
+		      "another instance can only be created in the first state");
 }
 
 /* A number and its unit are one word. */
@@ -291,7 +291,7 @@ static bool take_action(struct smc_work *work, const struct smc_place *place, co
 	case SMC_END:
 		leg->ends = true;
 		return place->transition ||
-		       refuse(work, &call->word, "do it in a transition", "an instance ends in a transition alone");
+		       refuse(work, &call->word, "move it to a transition", "an instance can end only in a transition");
 	case SMC_TIMER:
 		return take_timer(work, place, call, smc_expand(work, &bound->text, &arguments), leg);
 	case SMC_STOP:

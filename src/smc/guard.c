@@ -43,7 +43,7 @@ static bool parse_args(struct smc_reading *reading, struct smc_expr *call)
 		else
 			last = &(*last)->next;
 		if (!smc_accept(reading, LANG_TOKEN_COMMA) && reading->token.kind != LANG_TOKEN_RPAREN)
-			return smc_refuse(reading, guards_are, "this argument is more than a value");
+			return smc_refuse(reading, guards_are, "this argument is not a single value");
 	}
 	smc_advance(reading);
 	return true;
@@ -90,7 +90,7 @@ static bool parse_comparison(struct smc_reading *reading, struct smc_expr **guar
 		return false;
 	*guard = left;
 	if (reading->token.kind < LANG_TOKEN_EQ || reading->token.kind > LANG_TOKEN_GE)
-		return left->kind == SMC_CALL || smc_refuse(reading, guards_are, "a value alone is no guard here");
+		return left->kind == SMC_CALL || smc_refuse(reading, guards_are, "a value alone is not a guard here");
 	comparison = new_expr(reading, SMC_COMPARE);
 	if (!comparison)
 		return false;

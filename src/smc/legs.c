@@ -43,7 +43,7 @@ static bool find_target(const struct search *search, const struct smc_transition
 	leg->target = smc_find_state(search->work->file, map, transition->target.text);
 	if (leg->target && !is_default(leg->target->name.text))
 		return true;
-	lang_error(search->work->report, &transition->target.at, NULL, "there is no state '%s' in the map %s",
+	lang_error(search->work->report, &transition->target.at, NULL, "no state '%s' in the map %s",
 		   transition->target.text, map);
 	return false;
 }
@@ -59,7 +59,7 @@ static bool check_key(const struct search *search, const struct smc_transition *
 	}
 	if (leg->by && event->key && strcmp(leg->by, event->key) != 0) {
 		lang_error(search->work->report, &transition->name.at, "an event finds its instance in one way",
-			   "%s takes %s for the key here, and %s elsewhere", search->name, leg->by, event->key);
+			   "%s takes %s as the key here, but %s elsewhere", search->name, leg->by, event->key);
 		return false;
 	}
 	if (leg->by)
@@ -69,7 +69,7 @@ static bool check_key(const struct search *search, const struct smc_transition *
 		return true;
 	lang_error(search->work->report, &transition->name.at,
 		   "guard it with a call that is bound to KEY, or bind the event with BY",
-		   "this concerns every instance: nothing says which one %s is for", search->name);
+		   "this would affect every instance: the binding does not say which one %s is for", search->name);
 	return false;
 }
 
@@ -78,12 +78,12 @@ static bool check_end(const struct search *search, const struct smc_transition *
 	const char *wrong = NULL;
 
 	if (leg->is_partial && (!leg->ends || leg->block || search->state->exit))
-		wrong = "what concerns several instances can only end them, without any other action";
+		wrong = "an event for several instances can only end them, without any other action";
 	else if (leg->ends && !leg->target && search->state->exit)
-		wrong = "the instance ends in its state, so Exit is not to be done; name another state in place of nil";
+		wrong = "the instance ends in its state, so Exit would not run; name another state instead of nil";
 	else if (search->state == search->work->file->first && !leg->target && leg->assigns &&
 		 search->work->binding->keys.count)
-		wrong = "what is remembered here is forgotten: there is no instance before one leaves the first state";
+		wrong = "values assigned here are lost: an instance exists only after it leaves the first state";
 	if (wrong)
 		lang_error(search->work->report, &transition->name.at, NULL, "%s", wrong);
 	return !wrong;
@@ -165,7 +165,7 @@ static void add_name(struct search *search, const struct smc_word *name)
 		lang_error(search->work->report, &name->at,
 			   lang_hint(search->work->report, "add to the binding: EVENT %s(...) = type:e { ... }",
 				     name->text),
-			   "the binding does not say what event %s is", name->text);
+			   "the binding does not define the event %s", name->text);
 		return;
 	}
 	add_of(search, search->state, name->text);

@@ -77,8 +77,8 @@ static bool parse_target(struct smc_reading *reading, struct smc_transition *tra
 	if (reading->token.kind != LANG_TOKEN_LPAREN && reading->token.kind != LANG_TOKEN_SLASH &&
 	    strcmp(transition->target.text, "pop") != 0)
 		return true;
-	lang_error(reading->report, &transition->target.at, "name the state that comes next",
-		   "push and pop cannot be translated: a machine has no stack of states");
+	lang_error(reading->report, &transition->target.at, "name the next state",
+		   "push and pop cannot be translated: machines have no stack of states");
 	transition->is_broken = true;
 	while (reading->token.kind != LANG_TOKEN_LBRACE && reading->token.kind != LANG_TOKEN_RBRACE &&
 	       reading->token.kind != LANG_TOKEN_END)
@@ -181,7 +181,7 @@ static bool parse_section(struct smc_reading *reading, struct smc_file *file)
 	}
 	if (smc_at_word(reading, "start")) {
 		smc_advance(reading);
-		return parse_qualified(reading, &file->start_map, &file->start, "the state that is first");
+		return parse_qualified(reading, &file->start_map, &file->start, "the first state");
 	}
 	if (smc_at_word(reading, "class")) {
 		smc_advance(reading);
@@ -190,7 +190,7 @@ static bool parse_section(struct smc_reading *reading, struct smc_file *file)
 	if (smc_at_word(reading, "header") || smc_at_word(reading, "include") || smc_at_word(reading, "declare") ||
 	    smc_at_word(reading, "import") || smc_at_word(reading, "package") || smc_at_word(reading, "access"))
 		return smc_skip_raw(reading, "\n"); /* of the host program's language alone */
-	return smc_refuse(reading, "%start %class %header %include %declare %map", "no section begins so");
+	return smc_refuse(reading, "%start %class %header %include %declare %map", "unknown section");
 }
 
 bool smc_parse(struct smc_reading *reading, struct smc_file *file)
@@ -200,12 +200,11 @@ bool smc_parse(struct smc_reading *reading, struct smc_file *file)
 			return false;
 	}
 	if (!file->class.text)
-		return smc_refuse(reading, "as in: %class fd", "the file names no class");
+		return smc_refuse(reading, "as in: %class fd", "the file does not name a class");
 	if (!file->start.text)
-		return smc_refuse(reading, "as in: %start Map::State", "the file names no state that is first");
+		return smc_refuse(reading, "as in: %start Map::State", "the file does not name the first state");
 	file->first = smc_find_state(file, file->start_map.text, file->start.text);
 	if (!file->first)
-		lang_error(reading->report, &file->start.at, NULL, "there is no state '%s' in that map",
-			   file->start.text);
+		lang_error(reading->report, &file->start.at, NULL, "that map has no state '%s'", file->start.text);
 	return file->first;
 }

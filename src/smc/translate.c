@@ -26,8 +26,8 @@ static bool find_binding(struct smc_work *work, struct smc_input *input)
 {
 	if (input->binding.text || (input->find && input->find(work->file->class.text, &input->binding)))
 		return true;
-	lang_error(work->report, &work->file->class.at, "say with --bind FILE what its events, guards and actions are",
-		   "no binding of a class '%s' is shipped", work->file->class.text);
+	lang_error(work->report, &work->file->class.at, "define its events, guards and actions with --bind FILE",
+		   "asterism has no binding for a class '%s'", work->file->class.text);
 	return false;
 }
 

@@ -134,7 +134,7 @@ static void drop_timers(struct smc_work *work, struct smc_state *state)
 static void check_timers(struct smc_work *work, const struct smc_state *state)
 {
 	if (state->timer && !takes_timer(state))
-		lang_error(work->report, &state->name.at, "take the event that is AFTER in this state",
+		lang_error(work->report, &state->name.at, "use the AFTER event in this state",
 			   "a timer is started that %s does not wait for", state->name.text);
 	if (!state->timer && takes_timer(state))
 		lang_error(work->report, &state->name.at,
@@ -145,8 +145,8 @@ static void check_timers(struct smc_work *work, const struct smc_state *state)
 
 		if (!to || leg->ends || leg->has_timer || to->entry_starts_timer || !to->timer)
 			continue;
-		lang_error(work->report, &leg->transition->target.at, "do it in Entry of the state",
-			   "this way into %s does not start its timer, another one does", to->name.text);
+		lang_error(work->report, &leg->transition->target.at, "move it to Entry of the state",
+			   "this transition into %s does not start its timer, but another one does", to->name.text);
 	}
 }
 
@@ -177,7 +177,7 @@ static void write_partial(struct smc_work *work, struct text_buffer *text, const
 		    (other && !where == !others && (!where || strcmp(where, others) == 0)))
 			continue;
 		lang_error(work->report, &leg->transition->name.at, "give that state the same transition",
-			   "this ends instances by a part of their key, so in every state, but not in %s",
+			   "this ends instances by a part of their key, so it must be in every state; %s lacks it",
 			   state->name.text);
 		return;
 	}

@@ -257,11 +257,11 @@ static void errors_have_sentences(void **state)
 	struct asterism_counter_set *set = NULL;
 
 	(void)state;
-	refuse("CPU_CYCELS", NULL, -ENOENT, "there is no counter 'CPU_CYCELS'", "did you mean CPU_CYCLES?");
-	refuse("zzz", NULL, -ENOENT, "there is no counter 'zzz'", "'asterism counters list' shows all counters");
+	refuse("CPU_CYCELS", NULL, -ENOENT, "unknown counter 'CPU_CYCELS'", "did you mean CPU_CYCLES?");
+	refuse("zzz", NULL, -ENOENT, "unknown counter 'zzz'", "'asterism counters list' shows all counters");
 	refuse(NULL, NULL, -EINVAL, "types[]: a counter has no name", NULL);
 	refuse("PAGED_PAGE_FAULTS", NULL, -EOPNOTSUPP,
-	       "PAGED_PAGE_FAULTS is not available on this machine: it is not in machine",
+	       "PAGED_PAGE_FAULTS is not available on this machine: machine does not have it",
 	       "'asterism counters --probe' shows which counters are available, and why others are not");
 	options.scope = 3;
 	refuse(type, &options, -EINVAL, "invalid scope 3", NULL);
@@ -270,7 +270,7 @@ static void errors_have_sentences(void **state)
 	options.pid = 0x7ffffff0;
 	refuse(type, &options, -ESRCH, "there is no process 2147483632", NULL);
 	options = (struct asterism_counter_options){ .size = sizeof options, .catalogs = &missing, .catalog_count = 1 };
-	refuse(type, &options, -ENOENT, "there is no file missing.counters", NULL);
+	refuse(type, &options, -ENOENT, "missing.counters: file not found", NULL);
 	options.catalogs = &none;
 	refuse(type, &options, -EINVAL, "a catalog has no path", NULL);
 	options.catalogs = NULL;

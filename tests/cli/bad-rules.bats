@@ -200,7 +200,7 @@ refused() {
 	head -c 300 good.astc >short.astc
 	for command in "check short.astc" "explain short.astc" "replay short.astc events" "run short.astc -- touch ran" \
 		"compile short.astc -o again.astc"; do
-		refused 'short.astc: byte *: error: the image is cut short' $command
+		refused 'short.astc: byte *: error: the image is truncated' $command
 	done
 	[ ! -e ran ] && [ ! -e again.astc ]
 	{ printf ASTC; head -c 4000 /dev/urandom; } >random.astc

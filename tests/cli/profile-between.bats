@@ -91,7 +91,7 @@ say() {
 
 @test "rules without a begin, with an end before it, or wrong ones are refused before the command runs, or told" {
 	run --separate-stderr -2 "$ASTERISM" profile record -o samples --between 'sys_enter_write:a WHERE {a.count > 7}' -- touch ran
-	[[ $stderr == *"no match of these rules has a begin and an end"*"RETURN { ... AS began, ... AS ended }"* ]]
+	[[ $stderr == *"no match of these rules has a beginning and an end"*"RETURN { ... AS began, ... AS ended }"* ]]
 	run --separate-stderr -2 "$ASTERISM" profile record -o samples --between '[sys_enter_writ:a]' -- touch ran
 	[[ $stderr == *sys_enter_writ* ]]
 	run --separate-stderr -2 "$ASTERISM" profile record -o samples --between missing.rule -- touch ran

@@ -82,7 +82,7 @@ static void add_row(struct machine_build *build, struct output *output, const st
 	if (!transition->copy_by || (!row->reports && row->target != PROGRAM_TARGET_END) || build->base.error)
 		return;
 	diag_error(build->base.unit->diag, &transition->location, 0,
-		   row->reports ? "a copy does nothing but assign, also in the EXIT and ENTRY that it passes"
+		   row->reports ? "a copy may only assign variables, also in the EXIT and ENTRY that it passes"
 				: "a copy must not end at the same event");
 	rule_fail(&build->base, -EINVAL);
 }

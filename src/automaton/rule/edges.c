@@ -68,7 +68,7 @@ static int may_share(struct rule_build *build, const struct edge *a, const struc
 		return explain(build, x, y, "two alternatives are equal", "remove one of them");
 	if (alternative && (pattern_completes(x, alternative) || pattern_completes(y, alternative)))
 		return explain(build, x, y, "one alternative is the beginning of the other",
-			       "it is unclear whether to match at once or to wait; make the longer part optional or "
+			       "it is ambiguous whether to match at once or to wait; make the longer part optional or "
 			       "drop it");
 	return 0;
 }

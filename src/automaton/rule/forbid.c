@@ -473,7 +473,7 @@ static void part_at(struct rule_build *build, uint32_t index, struct negations a
 
 	parting.count = concerned(build, &state, type, parting.members);
 	if (parting.count > PARTING_MAX) {
-		rule_fail(build, unsupported(build, all.items[0].negation, "too many alternatives part here"));
+		rule_fail(build, unsupported(build, all.items[0].negation, "too many alternatives diverge here"));
 		return;
 	}
 	all.parting = &parting;

@@ -23,7 +23,7 @@ const struct counter_type *counters_wanted(const struct counters *counters, cons
 	for (size_t i = 0; i < counters->type_count; i++)
 		names[i] = counters->types[i].name;
 	nearest = diag_nearest(name, names, counters->type_count);
-	cli_error("there is no counter '%s'", name);
+	cli_error("unknown counter '%s'", name);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else

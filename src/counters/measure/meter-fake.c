@@ -68,7 +68,7 @@ int meter_fake_value(const struct meter_fake *fake, const char *source, unsigned
 	char *end;
 
 	if (!at) {
-		snprintf(reason, METER_REASON_BYTES, "it is not in %.100s", fake->file);
+		snprintf(reason, METER_REASON_BYTES, "%.100s does not have it", fake->file);
 		return -ENOENT;
 	}
 	for (unsigned i = 0; i <= reading; i++) {

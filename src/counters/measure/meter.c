@@ -89,7 +89,7 @@ static int explain(int error, char reason[METER_REASON_BYTES])
 	snprintf(reason, METER_REASON_BYTES, "%s",
 		 error == ENOENT || error == EOPNOTSUPP || error == ENODEV
 			 ? "the CPU does not count it for this process"
-		 : error == EINVAL ? "the kernel does not count it so"
+		 : error == EINVAL ? "the kernel does not support this way of counting"
 				   : strerror(error));
 	return -error;
 }
@@ -220,7 +220,7 @@ static int open_perf(struct meter *meter, const struct meter_scope *scope, char 
 static int explain_read(int error, char reason[METER_REASON_BYTES])
 {
 	snprintf(reason, METER_REASON_BYTES, "it cannot be read: %s",
-		 error == ECHILD ? "a process was begun while it was opened" : strerror(error));
+		 error == ECHILD ? "a process started while it was being opened" : strerror(error));
 	return -error;
 }
 

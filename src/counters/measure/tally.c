@@ -65,7 +65,7 @@ static void try_formulas(const struct counters *counters, const struct counter_t
 			if (step->op != COUNTER_OPERAND)
 				continue;
 			if (ways[step->type].state == TALLY_NOT_HERE && !has_reason) {
-				snprintf(way->reason, sizeof way->reason, "%s is not here",
+				snprintf(way->reason, sizeof way->reason, "%s is not available here",
 					 counters->types[step->type].name);
 				has_reason = true;
 			}
@@ -114,7 +114,7 @@ void tally_probe(const struct counters *counters, const bool *wanted, const stru
 		if (needed[index] && !try_sources(type, scope, way))
 			try_formulas(counters, type, ways, way);
 		if (way->state == TALLY_NOT_HERE && !way->reason[0])
-			snprintf(way->reason, sizeof way->reason, "no source is known");
+			snprintf(way->reason, sizeof way->reason, "it has no known source");
 	}
 }
 

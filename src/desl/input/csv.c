@@ -42,7 +42,7 @@ static int read_quoted(struct csv *csv, struct value *value)
 		csv->plain[length++] = *csv->at;
 	}
 	if (csv->at == csv->end)
-		return desl_provide_wrong(csv->providing, value->start, "end it with '\"'", "the quote does not end");
+		return desl_provide_wrong(csv->providing, value->start, "end it with '\"'", "the quote is not closed");
 	csv->at++;
 	value->bytes = length ? csv->plain : "";
 	value->length = length;
@@ -114,7 +114,7 @@ static int read_header(struct csv *csv, struct arena *arena)
 		if (result)
 			return result;
 		if (csv->column_count == COLUMNS_MAX)
-			return desl_provide_wrong(csv->providing, value.start, NULL, "there are more than %d columns",
+			return desl_provide_wrong(csv->providing, value.start, NULL, "more than %d columns",
 						  COLUMNS_MAX);
 		names[csv->column_count] = arena_text(arena, value.bytes, value.length);
 		if (!names[csv->column_count])
@@ -122,7 +122,7 @@ static int read_header(struct csv *csv, struct arena *arena)
 		column = desl_find_field(type, names[csv->column_count]);
 		if (column >= 0 && found[column])
 			return desl_provide_wrong(csv->providing, value.start, "rename one of them",
-						  "two columns are called '%s'", names[csv->column_count]);
+						  "two columns have the name '%s'", names[csv->column_count]);
 		if (column >= 0)
 			found[column] = true;
 		csv->columns[csv->column_count++] = column;
@@ -155,7 +155,7 @@ static int read_row(struct csv *csv)
 	}
 	if (!result && column != csv->column_count)
 		return desl_provide_wrong(csv->providing, value.start, "each line has as many values as the first",
-					  "the line has %zu of %zu values", column, csv->column_count);
+					  "the line has %zu values instead of %zu", column, csv->column_count);
 	table->rows += !result;
 	return desl_provide_failed(csv->providing, result);
 }

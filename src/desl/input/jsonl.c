@@ -83,7 +83,7 @@ static int set_cell(const struct lines *lines, unsigned column, const json_t *va
 					 cell);
 	if (!json_is_integer(value) && !is_whole(value))
 		return desl_provide_wrong(lines->providing, lines->line, "declare it as Number, if it is one",
-					  "the field '%s' is a %s, and this is no text", field->name.text,
+					  "the field '%s' is a %s, but this is not a text", field->name.text,
 					  desl_kind_word(field->kind));
 	if (json_is_integer(value))
 		snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -137,7 +137,7 @@ static int read_line(struct lines *lines, size_t length)
 		object = json_loadb(lines->line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
 	if (!json_is_object(object)) {
 		json_decref(object);
-		return desl_provide_wrong(lines->providing, lines->line, "there is one object in each line",
+		return desl_provide_wrong(lines->providing, lines->line, "each line must hold one object",
 					  "this is not a JSON object: %s", object ? "another value" : error.text);
 	}
 	result = take_object(lines, object);
@@ -163,8 +163,8 @@ int desl_provide_jsonl(struct desl_providing *providing)
 	}
 	if (!result && lines.seen && !providing->type->table.rows)
 		diag_add(providing->diag, ASTERISM_WARNING, &providing->type->name.location,
-			 "an input is called like the event or rule whose records it has",
-			 "none of the %zu events and matches of %s is called '%s'", lines.seen, source->file,
+			 "name the input after the event or rule whose records it has",
+			 "none of the %zu events and matches of %s has the name '%s'", lines.seen, source->file,
 			 providing->type->name.text);
 	return result;
 }

@@ -130,7 +130,7 @@ static int judge_absence(struct tracing *tracing)
 
 	if (type)
 		return bind_fields(tracing, type);
-	snprintf(hint, sizeof hint, "an input is called like the events that it has; asterism stat %s lists them",
+	snprintf(hint, sizeof hint, "name the input after its events; asterism stat %s lists them",
 		 providing->source->file);
 	diag_add(providing->diag, ASTERISM_ERROR, &providing->type->name.location, hint, "%s has no events '%s'",
 		 providing->source->file, providing->type->name.text);
@@ -153,7 +153,7 @@ static int read_events(struct tracing *tracing)
 		result = judge_absence(tracing);
 	if (!result && tracing->source->lost)
 		diag_add(tracing->providing->diag, ASTERISM_WARNING, NULL,
-			 "what is counted may be more; 'asterism help record' says how less is lost",
+			 "the true counts may be higher; see 'asterism help record' on losing fewer events",
 			 "%s lacks %" PRIu64 " events, which were lost when it was recorded",
 			 tracing->providing->source->file, tracing->source->lost);
 	return result;

@@ -55,7 +55,7 @@ static int check_field(const struct desl_type *type, const struct desl_field *fi
 			 "the field '%s' of '%s' is a List, which events do not have", field->name.text,
 			 type->name.text);
 	else if (header && header->value == EVENT_STRING && field->kind == DESL_NUMBER)
-		diag_add(diag, ASTERISM_ERROR, &field->name.location, "call it otherwise, or make it a String",
+		diag_add(diag, ASTERISM_ERROR, &field->name.location, "rename it, or make it a String",
 			 "the field '%s' of every event is a text, and this is a Number", field->name.text);
 	else
 		return 0;
@@ -108,8 +108,7 @@ static int read_header(const struct raising *raising, const struct desl_field *f
 		return 0;
 	}
 	snprintf(shown, sizeof shown, "%.17g", cell.number);
-	diag_add(raising->diag, ASTERISM_ERROR, &field->name.location,
-		 "call the field otherwise if it is something else",
+	diag_add(raising->diag, ASTERISM_ERROR, &field->name.location, "rename the field if it means something else",
 		 "the %s of an event must be a whole number up to %" PRIu64 ", not '%s'", field->name.text, most,
 		 text ? text->bytes : shown);
 	return -EINVAL;
@@ -226,8 +225,8 @@ int desl_write_events(const struct desl_program *program, FILE *stream, struct a
 	}
 	if (!result && raising.left_out)
 		diag_add(diag, ASTERISM_WARNING, NULL, "leave them out in the constraint, so that it is seen there",
-			 raising.left_out == 1 ? "%zu record is no event: a value of it is absent"
-					       : "%zu records are no events: a value of each is absent",
+			 raising.left_out == 1 ? "%zu record is not an event: one of its values is absent"
+					       : "%zu records are not events: one of their values is absent",
 			 raising.left_out);
 	alloc_free(raising.items);
 	return result == -ENOMEM ? diag_no_memory(diag) : result;

@@ -288,12 +288,12 @@ int desl_write_sql(const struct desl_program *program, FILE *stream, struct aste
 
 		if (!obstacle)
 			continue;
-		diag_add(diag, ASTERISM_ERROR, &type->name.location, "take -f json or csv", "%s", obstacle);
+		diag_add(diag, ASTERISM_ERROR, &type->name.location, "use -f json or csv", "%s", obstacle);
 		return -EINVAL;
 	}
 	for (const struct desl_type *type = program->types; type; type = type->next) {
 		if (type->advices && type->is_wanted)
-			diag_add(diag, ASTERISM_WARNING, &type->name.location, "take -f json or csv for it",
+			diag_add(diag, ASTERISM_WARNING, &type->name.location, "use -f json or csv for it",
 				 "the advice of '%s' is left out: there is no SQL for it", type->name.text);
 	}
 	fputs("-- Addresses go in as whole numbers, other Lines as texts.\n", stream);

@@ -129,7 +129,7 @@ static int no_function(const struct elf_code *code, const char *function, const 
 	const char *nearest = diag_nearest(function, names.rows, names.count);
 
 	snprintf(reason->text, reason->size,
-		 nearest ? "the file has no function %s; is %s meant?" : "the file has no function %s", function,
+		 nearest ? "the file has no function %s; did you mean %s?" : "the file has no function %s", function,
 		 nearest);
 	alloc_free(names.rows);
 	return -ESRCH;
@@ -153,7 +153,7 @@ static int find_in_file(int fd, const struct attach_wanted *wanted, const struct
 	int result = elf_code_open(fd, ELF_CODE, &code);
 
 	if (result == -ENOEXEC)
-		return attach_refuse(reason, -ENOENT, "this is no program and no library:", wanted->path);
+		return attach_refuse(reason, -ENOENT, "not a program or library:", wanted->path);
 	if (result)
 		return result;
 	result = wanted->provider ? attach_usdt_find(fd, code, wanted, reason) : find_function(code, wanted, reason);
@@ -192,12 +192,12 @@ static int find_places(const char *name, struct attach_wanted *wanted, const str
 
 	if (fd < 0)
 		return attach_refuse(reason, -ENOENT,
-				     strchr(name, '/') ? "there is no file"
-						       : "there is no library, and a program is named by its path:",
+				     strchr(name, '/') ? "file not found:"
+						       : "library not found (name a program by its path):",
 				     name);
 	int result = fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
 			     ? find_in_file(fd, wanted, reason)
-			     : attach_refuse(reason, -ENOENT, "this is no regular file:", name);
+			     : attach_refuse(reason, -ENOENT, "not a regular file:", name);
 
 	close(fd);
 	return result;
@@ -274,7 +274,7 @@ static const char *why_not(const struct attach_place *place, int error)
 	if (error == -EPERM || error == -EACCES)
 		return "this needs the capabilities CAP_BPF and CAP_PERFMON";
 	if (error == -EINVAL && place->semaphore)
-		return "the kernel refuses its semaphore, as it does where another tool has a plain uprobe";
+		return "the kernel refuses its semaphore: another tool probably has a plain uprobe there";
 	return strerror(-error);
 }
 
@@ -298,5 +298,5 @@ int attach_probe(int program_fd, const struct attach_place *place, bool by_link,
 
 	if (fd >= 0)
 		return fd;
-	return diag_error(diag, NULL, fd, "no program can be attached to %s: %s", tracepoint, why_not(place, fd));
+	return diag_error(diag, NULL, fd, "cannot attach a program to %s: %s", tracepoint, why_not(place, fd));
 }

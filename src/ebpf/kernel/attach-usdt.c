@@ -28,7 +28,7 @@ static int add_place(struct search *search, const struct attach_place *place)
 			return 0;
 	if (search->count == PLACES_MAX)
 		return attach_refuse(search->reason, -E2BIG,
-				     "this probe stands in too many places:", search->wanted->name);
+				     "this probe has too many locations:", search->wanted->name);
 	if (alloc_grow(&search->places, &search->capacity, search->count, sizeof *search->places))
 		return -ENOMEM;
 	search->places[search->count++] = *place;
@@ -52,10 +52,10 @@ static int look(void *context, const struct elf_probe *probe)
 		return -ENOMEM;
 	if (!elf_offset(search->code, probe->address, &place.offset))
 		return attach_refuse(search->reason, -ESRCH,
-				     "the file has no code where it says that this stands:", probe->name);
+				     "the file has no code where it claims this probe is:", probe->name);
 	if (probe->semaphore && (!elf_offset(search->data, probe->semaphore, &place.semaphore) ||
 				 place.semaphore > UINT32_MAX || place.semaphore % sizeof(uint16_t)))
-		return attach_refuse(search->reason, -ESRCH, "the file has no place for the semaphore of", probe->name);
+		return attach_refuse(search->reason, -ESRCH, "the file has no room for the semaphore of", probe->name);
 	if (probe->semaphore && !attach_has_semaphores())
 		return attach_refuse(search->reason, -EOPNOTSUPP,
 				     "this kernel (before 4.20) cannot raise the semaphore of", probe->name);
@@ -87,10 +87,10 @@ static int no_probe(const struct elf_code *code, const struct attach_wanted *wan
 	const char *nearest = result ? NULL : diag_nearest(name, names.rows, names.count);
 
 	if (!result && !names.count)
-		attach_refuse(reason, 0, "there are no USDT probes in", wanted->path);
+		attach_refuse(reason, 0, "no USDT probes in", wanted->path);
 	else if (!result)
 		snprintf(reason->text, reason->size,
-			 nearest ? "the file has no USDT probe %s; is %s meant?" : "the file has no USDT probe %s",
+			 nearest ? "the file has no USDT probe %s; did you mean %s?" : "the file has no USDT probe %s",
 			 name, nearest);
 	alloc_free(names.rows);
 	return result ? result : -ESRCH;

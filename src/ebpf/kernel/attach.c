@@ -14,7 +14,7 @@
 
 static int report(struct asterism_diag *diag, const char *tracepoint, int error)
 {
-	return diag_error(diag, NULL, error, "no program can be attached to the tracepoint %s: %s", tracepoint,
+	return diag_error(diag, NULL, error, "cannot attach a program to the tracepoint %s: %s", tracepoint,
 			  error == -EPERM || error == -EACCES ? "this needs the capabilities CAP_BPF and CAP_PERFMON"
 							      : strerror(-error));
 }

@@ -241,7 +241,7 @@ int btf_kernel_open(struct asterism_diag *diag, struct btf_kernel **opened)
 
 	if (fd < 0)
 		return diag_error(diag, NULL, errno == ENOENT ? -EOPNOTSUPP : -errno,
-				  "this kernel offers no type information at " BTF_PATH " (CONFIG_DEBUG_INFO_BTF): %s",
+				  "this kernel has no type information at " BTF_PATH " (CONFIG_DEBUG_INFO_BTF): %s",
 				  strerror(errno));
 	if (fstat(fd, &status) < 0 || status.st_size <= 0 || status.st_size > BYTES_MAX) {
 		result = diag_error(diag, NULL, -EINVAL, "%s has no usable size", BTF_PATH);

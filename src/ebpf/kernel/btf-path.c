@@ -154,7 +154,7 @@ static int step_member(struct walk *walk, const char *name)
 	uint32_t kind = type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN;
 
 	if (walk->in_register || (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION)) {
-		snprintf(walk->reason, walk->size, "'%s' is looked for in a %s, which has no members", name,
+		snprintf(walk->reason, walk->size, "cannot look up '%s' in a %s: it has no members", name,
 			 kind_word(type));
 		return kind == BTF_KIND_FWD ? -ENOENT : -EINVAL;
 	}

@@ -209,8 +209,8 @@ static int module_types(const char *module)
 static int explain_module(const char *module, int error, struct asterism_diag *diag)
 {
 	if (error == -ENOENT)
-		return diag_error(diag, NULL, -EOPNOTSUPP, "the module %s is not loaded any more", module);
-	return diag_error(diag, NULL, error, "the type information of the module %s cannot be had: %s", module,
+		return diag_error(diag, NULL, -EOPNOTSUPP, "the module %s is no longer loaded", module);
+	return diag_error(diag, NULL, error, "cannot read the type information of the module %s: %s", module,
 			  error == -EPERM ? "this needs the capability CAP_SYS_ADMIN" : strerror(-error));
 }
 

@@ -307,7 +307,7 @@ static int read_argument(char *text, const struct processor *processor, struct u
 
 	*argument = (struct usdt_argument){ .base = USDT_NO_REGISTER, .index = USDT_NO_REGISTER };
 	if (at && at > text && at[-1] == 'f') {
-		snprintf(reason->text, reason->size, "this argument is a floating point number: %s", text);
+		snprintf(reason->text, reason->size, "the argument is a floating-point number: %s", text);
 		return -ENOENT;
 	}
 	if (at)
@@ -316,7 +316,7 @@ static int read_argument(char *text, const struct processor *processor, struct u
 		return 0;
 	if (at)
 		*at = '@';
-	snprintf(reason->text, reason->size, "where this argument is, is not understood: %s", text);
+	snprintf(reason->text, reason->size, "cannot parse the argument's location: %s", text);
 	return -ENOENT;
 }
 
@@ -336,7 +336,7 @@ int usdt_argument_find(const char *text, uint32_t number, uint32_t machine, stru
 		at += length;
 	}
 	if (!processor) {
-		snprintf(reason->text, reason->size, "where arguments are is not known on this processor");
+		snprintf(reason->text, reason->size, "argument locations are unknown on this processor");
 		return -ENOENT;
 	}
 	snprintf(reason->text, reason->size, "the probe has %" PRIu32 " argument%s, but no usdt_arg(%" PRIu32 ")",

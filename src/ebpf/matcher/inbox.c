@@ -208,8 +208,7 @@ int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
-	return result ? diag_error(diag, NULL, result, "the ring of matches cannot be mapped: %s", strerror(-result))
-		      : 0;
+	return result ? diag_error(diag, NULL, result, "cannot map the ring of matches: %s", strerror(-result)) : 0;
 }
 
 void matcher_inbox_close(struct ebpf_matcher *matcher)

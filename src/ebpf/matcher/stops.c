@@ -33,8 +33,7 @@ int ebpf_stops_init(struct ebpf_stops *stops, struct asterism_diag *diag)
 		int error = -errno;
 
 		ebpf_stops_fini(stops);
-		return diag_error(diag, NULL, error, "the table of stopped processes cannot be mapped: %s",
-				  strerror(-error));
+		return diag_error(diag, NULL, error, "cannot map the table of stopped processes: %s", strerror(-error));
 	}
 	stops->table = memory;
 	return 0;

@@ -66,7 +66,8 @@ static int too_large(const struct memory *memory, const struct plan_rule *rule, 
 {
 	const struct program *program = memory->plan->program;
 
-	return diag_error(diag, NULL, error, "the pool of %s %s (%llu runs of %u bytes) is more than this kernel takes",
+	return diag_error(diag, NULL, error,
+			  "the pool of %s %s (%llu runs of %u bytes) is larger than this kernel allows",
 			  program_sort(rule->rule), program_text(program, rule->rule->name),
 			  (unsigned long long)rule->rule->pool, memory->rules[rule->index].stride);
 }
@@ -127,9 +128,9 @@ static int lay_out_rule(struct memory *memory, const struct plan_rule *rule, str
 	if (memory_place(memory, sizeof(struct matcher_control), &at->control) ||
 	    memory_place(memory, (uint64_t)memory->cpu_count * sizeof(struct matcher_cpu), &at->cpus) ||
 	    memory_place(memory, memory_why_bytes(memory, rule), &at->why))
-		return diag_error(diag, NULL, -E2BIG, "there are more rules than the kernel's maps can hold");
+		return diag_error(diag, NULL, -E2BIG, "too many rules for the kernel's maps");
 	if (memory_lay_out_sums(memory, rule))
-		return diag_error(diag, NULL, -E2BIG, "what AGGREGATE adds up is more than the kernel's maps can hold");
+		return diag_error(diag, NULL, -E2BIG, "the sums of AGGREGATE are too large for the kernel's maps");
 	return lay_out_runs(memory, rule, diag);
 }
 

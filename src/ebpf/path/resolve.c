@@ -175,7 +175,7 @@ static int resolve_syscall_arg(struct source_binding *binding, struct source_nod
 	const struct event_path_step *hops = syscall_args[node->value];
 
 	if (!hops[0].member)
-		return refuse(binding, -ENOENT, "where system calls keep their arguments is not known on %s",
+		return refuse(binding, -ENOENT, "it is unknown where system calls keep their arguments on %s",
 			      "this architecture");
 	node->op = SOURCE_ACCESS;
 	node->name = "regs";
@@ -215,7 +215,7 @@ static int resolve_register(struct source_binding *binding, struct source_node *
 	if (!binding->is_probe)
 		return refuse(binding, -EINVAL, "%s has registers of a function", "only a probe in user code");
 	if (user_registers.result < 0 || offset < 0)
-		return refuse(binding, -ENOENT, "where functions keep their arguments is not known on %s",
+		return refuse(binding, -ENOENT, "it is unknown where functions keep their arguments on %s",
 			      "this architecture");
 	struct source_node reg = { .op = SOURCE_CTX, .value = offset, .bytes = 8 };
 
@@ -259,7 +259,7 @@ int source_resolve_integer(struct source_binding *binding, struct source_node *n
 	int result = source_resolve(binding, node);
 
 	if (!result && source_is_string(node))
-		result = refuse(binding, -EINVAL, "a string stands where %s is needed", "a number");
+		result = refuse(binding, -EINVAL, "found a string where %s is needed", "a number");
 	return result;
 }
 
@@ -271,7 +271,7 @@ static int resolve_length(struct source_binding *binding, struct source_node *no
 	if (result)
 		return result;
 	if (text->op != SOURCE_KSTR && text->op != SOURCE_USTR && !source_is_string(text))
-		return refuse(binding, -EINVAL, "%s stands where a string is needed", "a number");
+		return refuse(binding, -EINVAL, "found %s where a string is needed", "a number");
 	if (source_walk_is(text->op) || text->op == SOURCE_CTXSTR || text->op == SOURCE_CTXLOC)
 		return refuse(binding, -EINVAL, "%s takes kstr(), ustr(), user_chars() or an array", "length()");
 	return 0;

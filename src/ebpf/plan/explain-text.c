@@ -109,7 +109,7 @@ static void print_acts(struct text_buffer *out, const struct plan *plan, const s
 			item(out, &head, ", ");
 			text_append(out, program_call(plan->program, &statements[i])->name);
 		}
-	text_printf(out, "%s%s\n", head ? "" : "; ", acts->reports ? "user space hears of it" : "nothing else is done");
+	text_printf(out, "%s%s\n", head ? "" : "; ", acts->reports ? "user space gets it" : "nothing else is done");
 }
 
 static void print_sums(struct text_buffer *out, const struct plan_rule *rule)
@@ -117,7 +117,8 @@ static void print_sums(struct text_buffer *out, const struct plan_rule *rule)
 	const struct plan_sums *sums = &rule->sums;
 
 	if (sums->why_not)
-		text_printf(out, "             matches are delivered to be added up, as %s\n", sums->why_not);
+		text_printf(out, "             matches are delivered and added up in user space, as %s\n",
+			    sums->why_not);
 	if (!sums->here)
 		return;
 	text_printf(out, "  a match    is added up by programs: %u keys of %u bytes, rows of %u words", sums->keys,
@@ -125,7 +126,7 @@ static void print_sums(struct text_buffer *out, const struct plan_rule *rule)
 	if (sums->bucket_bits)
 		text_printf(out, ", 2^%u buckets", sums->bucket_bits);
 	text_append(out, sums->halves > 1 ? ", twice: one is read while matches go to the other\n" : "\n");
-	text_append(out, "             what finds no room is delivered\n");
+	text_append(out, "             matches that find no room are delivered\n");
 }
 
 static void print_lock(struct text_buffer *out, const struct plan_rule *rule)

@@ -8,9 +8,9 @@
 
 const struct plan_truth plan_rule_truths[] = {
 	{ "has_runs", NULL, RULE(has_runs) },
-	{ "wide", "wide: its events are dealt with one at a time", RULE(wide) },
+	{ "wide", "wide: its events are processed one at a time", RULE(wide) },
 	{ "timed", "timed: its instances have timers", RULE(timed) },
-	{ "due", "due: time alone does something to its runs", RULE(due) },
+	{ "due", "due: time alone can change its runs", RULE(due) },
 	{ "swept", "swept: its runs may end without an event of theirs", RULE(swept) },
 	{ "interrupted", "interrupted: a program of it may interrupt another one", RULE(interrupted) },
 	{ "locks_out_interrupts", "locking interrupts out while it holds a lock", RULE(locks_out_interrupts) },

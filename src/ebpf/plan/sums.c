@@ -54,7 +54,7 @@ static const char *judge(const struct plan_draft *draft, uint32_t rule, uint32_t
 	const char *why_not = judge_statements(program, &program->rules[rule]);
 
 	if (!why_not && draft->options->deliver_all)
-		why_not = "each of them is wanted, too";
+		why_not = "each of them is reported, too";
 	if (!why_not && key_bytes > KEY_BYTES_MAX)
 		why_not = "a key takes more than 512 bytes";
 	for (uint32_t i = 0; i < row->by_count && !why_not; i++)

@@ -20,10 +20,11 @@ int record_gates_init(struct record_gates *gates, struct asterism_diag *diag)
 
 	gates->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gates", 4, RECORD_GATES, 1, &options);
 	if (gates->map < 0)
-		return diag_error(diag, NULL, gates->map, "memory for gates cannot be had: %s", strerror(-gates->map));
+		return diag_error(diag, NULL, gates->map, "cannot allocate memory for gates: %s",
+				  strerror(-gates->map));
 	memory = mmap(NULL, RECORD_GATES, PROT_READ | PROT_WRITE, MAP_SHARED, gates->map, 0);
 	if (memory == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "gates cannot be mapped: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map gates: %s", strerror(errno));
 	gates->open = memory;
 	return 0;
 }

@@ -29,7 +29,7 @@ int source_await_init(struct source_await *await, const struct source_await_path
 		await->count = bpf_map_create(BPF_MAP_TYPE_ARRAY, "awaited_count", 4, WORD, 1, NULL);
 	int error = await->calls < 0 ? await->calls : await->count;
 
-	return error < 0 ? diag_error(diag, NULL, error, "a table of calls whose strings are awaited cannot be had: %s",
+	return error < 0 ? diag_error(diag, NULL, error, "cannot create the table of calls that wait for strings: %s",
 				      strerror(-error))
 			 : 0;
 }

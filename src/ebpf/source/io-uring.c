@@ -104,12 +104,12 @@ int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct as
 	ring->want = (struct source_want){ .type = type, .group = UINT32_MAX, .needs = &ring->needs };
 	ring->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "io_uring", 4, COUNT_BYTES, 1, &options);
 	if (ring->map < 0)
-		return diag_error(diag, NULL, ring->map, "memory for a program cannot be had: %s",
+		return diag_error(diag, NULL, ring->map, "cannot allocate memory for a program: %s",
 				  strerror(-ring->map));
 	void *page = mmap(NULL, COUNT_BYTES, PROT_READ, MAP_SHARED, ring->map, 0);
 
 	if (page == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "memory of a program cannot be mapped: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
 	ring->counts = page;
 	return 0;
 }

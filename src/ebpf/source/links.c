@@ -138,11 +138,11 @@ uint64_t links_look(struct links *links, uint64_t now_ns)
 			continue;
 		file->is_other = true;
 		others++;
-		diag_add(links->diag, ASTERISM_WARNING, NULL,
-			 "begin the session anew; with asterismd: asterism ctl reload, or deactivate and activate the "
-			 "unit",
-			 "%s has been replaced: processes that begin with the new one raise no event of its probes",
-			 file->path);
+		diag_add(
+			links->diag, ASTERISM_WARNING, NULL,
+			"restart the session; with asterismd: asterism ctl reload, or deactivate and activate the unit",
+			"%s has been replaced: processes that start the new one raise no events of its probes",
+			file->path);
 	}
 	return others;
 }

@@ -90,8 +90,8 @@ static int find_in_modules(struct draft *draft)
 
 	if (result == -ENOENT && attach_tracefs_id(draft->source->tracepoint, &id) == 0) {
 		snprintf(binding->reason, binding->size,
-			 "no type information in /sys/kernel/btf has the tracepoint %s: that of its module is missing "
-			 "or incomplete",
+			 "/sys/kernel/btf does not describe the tracepoint %s: the type information of its module is "
+			 "missing or incomplete",
 			 draft->source->tracepoint);
 		return -ENODATA;
 	}
@@ -191,7 +191,7 @@ static int resolve_scope(struct draft *draft, struct source_node *path)
 
 	if (result || !source_reads_user(path))
 		return result;
-	snprintf(draft->binding.reason, draft->binding.size, "it lies in memory of the user, which may not be there");
+	snprintf(draft->binding.reason, draft->binding.size, "it lies in user memory, which may not be present");
 	return -EINVAL;
 }
 
@@ -485,9 +485,9 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 	}
 	if (type->hook_count == 0)
 		return diag_error(diag, NULL, -EOPNOTSUPP,
-				  "no kernel raises the event %s: its declaration has no source", type->name);
+				  "the kernel does not raise the event %s: its declaration has no source", type->name);
 	if (served == 0)
-		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel does not offer the event %s: %s", type->name,
+		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel does not have the event %s: %s", type->name,
 				  first);
 	return 0;
 }

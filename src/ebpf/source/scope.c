@@ -121,14 +121,13 @@ static int make_map(struct scope *scope, struct asterism_diag *diag)
 	scope->ids = read_ids();
 	scope->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "scope", 4, scope->ids / 8 + base_of(scope), 1, &options);
 	if (scope->map < 0)
-		return diag_error(diag, NULL, scope->map, "the set of observed processes cannot be made: %s",
+		return diag_error(diag, NULL, scope->map, "cannot create the set of observed processes: %s",
 				  strerror(-scope->map));
 	scope->bytes = (scope->ids / 8 + base_of(scope) + page - 1) / page * page;
 	scope->words = mmap(NULL, scope->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, scope->map, 0);
 	if (scope->words == MAP_FAILED) {
 		scope->words = NULL;
-		return diag_error(diag, NULL, -errno, "the set of observed processes cannot be mapped: %s",
-				  strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map the set of observed processes: %s", strerror(errno));
 	}
 	return 0;
 }
@@ -345,7 +344,7 @@ static int emit_change(const struct scope *scope, struct ebpf_asm *as, struct so
 static int complain(struct asterism_diag *diag, const struct change *change, const char *reason)
 {
 	return diag_error(diag, NULL, -EOPNOTSUPP, "%s: %s",
-			  change ? "processes cannot be chosen" : "new processes cannot be followed", reason);
+			  change ? "cannot choose processes" : "cannot follow new processes", reason);
 }
 
 /* Emits and loads the program of a change, or of births: NULL. Returns its descriptor. */
@@ -420,7 +419,7 @@ int scope_new(const struct scope_options *options, struct asterism_diag *diag, s
 	scope->can_name = ebpf_ids_are_own();
 	if (!scope->can_name && scope->filter)
 		result = diag_error(diag, NULL, -EOPNOTSUPP,
-				    "processes cannot be chosen outside the initial pid namespace");
+				    "cannot choose processes outside the initial pid namespace");
 	else if (!scope->can_name)
 		result = ask_own_id(options->features, diag, &scope->own);
 	if (!result && scope->kind != EBPF_SCOPE_ALL) {

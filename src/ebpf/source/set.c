@@ -67,13 +67,13 @@ static int make_memory(struct source_set *set, struct loaded *program, uint32_t 
 	program->memory =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "program", 4, program->stride * set->cpu_count, 1, &options);
 	if (program->memory < 0)
-		return diag_error(diag, NULL, program->memory, "memory for a program cannot be had: %s",
+		return diag_error(diag, NULL, program->memory, "cannot allocate memory for a program: %s",
 				  strerror(-program->memory));
 	program->bytes = ((size_t)program->stride * set->cpu_count + page - 1) / page * page;
 	program->page = mmap(NULL, program->bytes, PROT_READ, MAP_SHARED, program->memory, 0);
 	if (program->page == MAP_FAILED) {
 		program->page = NULL;
-		return diag_error(diag, NULL, -errno, "memory of a program cannot be mapped: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
 	}
 	return 0;
 }
@@ -350,7 +350,7 @@ static int load_unit(struct source_set *set, size_t index, struct asterism_diag 
 			return diag_no_memory(diag);
 		if (result == 0)
 			return diag_error(diag, NULL, -E2BIG,
-					  "the rules on %s are too much for one program of this kernel",
+					  "the rules on %s do not fit into one program of this kernel",
 					  set->plan->units[index].entries[0].want->type->name);
 	}
 }

@@ -37,16 +37,16 @@ static int make_maps(struct ship *ship, struct asterism_diag *diag)
 
 	ship->ring_map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ship", 0, 0, ship->options.ring_bytes, NULL);
 	if (ship->ring_map < 0)
-		return diag_error(diag, NULL, ship->ring_map, "a ring of %u bytes for events cannot be made: %s",
+		return diag_error(diag, NULL, ship->ring_map, "cannot create a ring of %u bytes for events: %s",
 				  ship->options.ring_bytes, strerror(-ship->ring_map));
 	ship->lost_map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ship_lost", 4, 8, 1, &options);
 	if (ship->lost_map < 0)
-		return diag_error(diag, NULL, ship->lost_map, "a counter of lost events cannot be made: %s",
+		return diag_error(diag, NULL, ship->lost_map, "cannot create a counter of lost events: %s",
 				  strerror(-ship->lost_map));
 	ship->lost_page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, ship->lost_map, 0);
 	if (ship->lost_page == MAP_FAILED) {
 		ship->lost_page = NULL;
-		return diag_error(diag, NULL, -errno, "a counter of lost events cannot be mapped: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map a counter of lost events: %s", strerror(errno));
 	}
 	return 0;
 }
@@ -96,7 +96,7 @@ int ship_new(const struct ship_options *options, struct asterism_diag *diag, str
 		if (result == -ENOMEM)
 			diag_no_memory(diag);
 		else if (result)
-			diag_error(diag, NULL, result, "a ring for events cannot be mapped: %s", strerror(-result));
+			diag_error(diag, NULL, result, "cannot map a ring for events: %s", strerror(-result));
 	}
 	if (result)
 		ship_free(ship);

@@ -60,12 +60,12 @@ static int make_memory(struct watch *watch, struct asterism_diag *diag)
 
 	watch->memory = bpf_map_create(BPF_MAP_TYPE_ARRAY, "watch", 4, sizeof *watch->count, 1, &options);
 	if (watch->memory < 0)
-		return diag_error(diag, NULL, watch->memory, "memory for a program cannot be had: %s",
+		return diag_error(diag, NULL, watch->memory, "cannot allocate memory for a program: %s",
 				  strerror(-watch->memory));
 	void *page = mmap(NULL, sizeof *watch->count, PROT_READ, MAP_SHARED, watch->memory, 0);
 
 	if (page == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "memory of a program cannot be mapped: %s", strerror(errno));
+		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
 	watch->count = page;
 	return 0;
 }
@@ -111,7 +111,7 @@ int watch_attach(struct watch *watch, struct asterism_diag *diag)
 	watch->is_blind = watch->link == -ENOENT;
 	if (watch->link >= 0 || watch->is_blind)
 		return 0;
-	return diag_error(diag, NULL, watch->link, "nothing can be attached to the raw tracepoint %s: %s", watch->name,
+	return diag_error(diag, NULL, watch->link, "cannot attach to the raw tracepoint %s: %s", watch->name,
 			  strerror(-watch->link));
 }
 

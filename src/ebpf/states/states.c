@@ -64,7 +64,8 @@ static int ask_kernel(const struct btf_kernel *btf, struct states_kernel *kernel
 	if (!result)
 		result = find_member(btf, "__state", &kernel->state);
 	if (result)
-		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel's threads are not as they are known here");
+		return diag_error(diag, NULL, -EOPNOTSUPP,
+				  "this kernel lays out threads in a way that asterism does not know");
 	kernel->has_argument = tracepoint.param_count > 3;
 	return 0;
 }
@@ -75,7 +76,7 @@ static int make_map(const char *name, enum bpf_map_type type, uint32_t bytes, ui
 	int fd = bpf_map_create(type, name, 4, bytes, count, NULL);
 
 	return fd >= 0 ? fd
-		       : diag_error(diag, NULL, fd, "memory for the states of threads cannot be had: %s",
+		       : diag_error(diag, NULL, fd, "cannot allocate memory for the states of threads: %s",
 				    strerror(-fd));
 }
 
@@ -121,7 +122,7 @@ static int load_program(struct states *states, unsigned which, const struct btf_
 		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel has no tracepoint %s", program->tracepoint);
 	result = ebpf_features_probe(&features);
 	if (result)
-		return diag_error(diag, NULL, result, "programs cannot be loaded into this kernel: %s",
+		return diag_error(diag, NULL, result, "cannot load programs into this kernel: %s",
 				  result == -EPERM ? "this needs root, or CAP_BPF and CAP_PERFMON" : strerror(-result));
 	options.features = &features;
 	options.attach_btf_id = tracepoint.id;

@@ -52,7 +52,7 @@ bool lang_parse_meaning(struct lang_parser *p, enum event_value value, const str
 	*meaning = meaning_find(text);
 	if (!*meaning)
 		lang_error(p->report, &first.location, lang_did_you_mean(p->report, text, meaning_nearest(text)),
-			   "there is no meaning '%s'", text);
+			   "unknown meaning '%s'", text);
 	else if (event_value_lacks(value, *meaning))
 		lang_error(p->report, &first.location, NULL, "%s", event_value_lacks(value, *meaning));
 	return true;

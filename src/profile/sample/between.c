@@ -98,10 +98,10 @@ static int find_spans(struct between *between, struct asterism_diag *diag)
 	}
 	if (found)
 		return 0;
-	diag_error(diag, NULL, -EINVAL, "no match of these rules has a begin and an end, so nothing lies between");
-	diag_hint(diag,
-		  "a rule of two events, such as '[sys_enter_read:a, sys_exit_read:b] WHERE {[tid]}', has; one of a "
-		  "single event returns two times: RETURN { ... AS began, ... AS ended }");
+	diag_error(diag, NULL, -EINVAL,
+		   "no match of these rules has a beginning and an end, so there is no time in between");
+	diag_hint(diag, "use a rule of two events, such as '[sys_enter_read:a, sys_exit_read:b] WHERE {[tid]}'; a rule "
+			"of one event has to return two times: RETURN { ... AS began, ... AS ended }");
 	return -EINVAL;
 }
 

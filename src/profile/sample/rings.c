@@ -169,7 +169,7 @@ static int explain(struct asterism_diag *diag, const char *event, int error)
 	char level[16] = "";
 
 	if (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV)
-		diag_error(diag, NULL, error, "this machine does not sample %s", event);
+		diag_error(diag, NULL, error, "this machine cannot sample %s", event);
 	else if (error == -EACCES || error == -EPERM) {
 		proc_read("/proc/sys/kernel/perf_event_paranoid", level, sizeof level);
 		level[strcspn(level, "\n")] = 0;
@@ -180,7 +180,7 @@ static int explain(struct asterism_diag *diag, const char *event, int error)
 		diag_error(diag, NULL, error,
 			   "sampling needs one file descriptor per CPU, and the limit is reached (ulimit -n)");
 	} else {
-		diag_error(diag, NULL, error, "%s cannot be sampled: %s", event, strerror(-error));
+		diag_error(diag, NULL, error, "cannot sample %s: %s", event, strerror(-error));
 	}
 	if (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV)
 		diag_hint(diag, "task-clock works everywhere");

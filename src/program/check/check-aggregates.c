@@ -34,7 +34,7 @@ static int check_by(struct check *check, const struct program_aggregation *aggre
 		struct check_item item = { PROGRAM_AGGREGATES, aggregation->first_by + i };
 		const struct program_aggregate *row = &check->program->aggregates[item.index];
 		int result = row->op == PROGRAM_BY ? check_value(check, item, rule)
-						   : check_fail(check, item, "it is no value of a key");
+						   : check_fail(check, item, "it is not a value of a key");
 
 		if (result)
 			return result;
@@ -53,12 +53,12 @@ static int check_sums(struct check *check, const struct program_aggregation *agg
 		int result;
 
 		if (row->op <= PROGRAM_BY || row->op > PROGRAM_QUANTILES_OF)
-			return check_fail(check, item, "there is no aggregate %u", row->op);
+			return check_fail(check, item, "unknown aggregate %u", row->op);
 		result = check_value(check, item, rule);
 		if (result)
 			return result;
 		if (row->op != PROGRAM_COUNT_OF && check->program->nodes[row->node].kind > PROGRAM_F64)
-			return check_fail(check, item, "its value is no number");
+			return check_fail(check, item, "its value is not a number");
 	}
 	return 0;
 }
@@ -91,7 +91,7 @@ int check_aggregation(struct check *check, uint32_t rule)
 	if (!row->aggregation)
 		return 0;
 	if (check_is_machine(check, rule))
-		return check_fail(check, owner, "a machine aggregates nothing");
+		return check_fail(check, owner, "a machine cannot aggregate");
 	result = check_claim(check, owner, (struct check_range){ PROGRAM_AGGREGATIONS, item.index, 1 });
 	if (!result)
 		result = check_row(check, item);

@@ -55,7 +55,7 @@ static int check_key_fields(struct check *check, struct check_item item, const s
 		if (field >= EVENT_HEADER_FIELDS && check->claims[PROGRAM_FIELDS][field] != key->type)
 			return check_fail(check, item, "field %u is of another type", field);
 		if (!compares_alike(program_slots(program, rule)[slot].kind, program->fields[field].value, machine))
-			return check_fail(check, item, "field %u does not compare bit by bit with slot %u", field,
+			return check_fail(check, item, "field %u cannot be compared bit by bit with slot %u", field,
 					  slot);
 	}
 	return 0;
@@ -73,7 +73,7 @@ static int check_key(struct check *check, uint32_t index, struct subject *subjec
 		return result;
 	if (key->type == PROGRAM_NONE) {
 		if (!(program->rules[subject->rule].flags & PROGRAM_RULE_OVER_ALL))
-			return check_fail(check, item, "it is for types outside the rule's stream");
+			return check_fail(check, item, "it names types outside the rule's stream");
 		if (subject->any)
 			return check_fail(check, item, "the class has another one for all other types");
 		subject->any = true;
@@ -112,7 +112,7 @@ static int check_found(struct check *check, const struct subject *subject)
 				continue;
 			if (!has_key(check, subject, program->transitions[index].type))
 				return check_fail(check, (struct check_item){ PROGRAM_TRANSITIONS, index },
-						  "events of its type do not find the runs that wait for them");
+						  "events of its type cannot find the runs that wait for them");
 		}
 	}
 	return result;

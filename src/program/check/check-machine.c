@@ -92,8 +92,8 @@ int check_machine(struct check *check, uint32_t index)
 	if (rule->class_count != 1)
 		return check_fail(check, item, "a machine with %u classes instead of one", rule->class_count);
 	if (rule->trail_count > PROGRAM_TRAIL_MAX || (!rule->trail_count && rule->trail_slot))
-		return check_fail(check, item, "a trail of %u places from slot %u on is none", rule->trail_count,
-				  rule->trail_slot);
+		return check_fail(check, item, "a trail of %u entries from slot %u on is not possible",
+				  rule->trail_count, rule->trail_slot);
 	if (!rule->notice_count && rule->notice_slot)
 		return check_fail(check, item, "it has a slot for notices, but no notices");
 	if (rule->trail_count)
@@ -180,7 +180,7 @@ static int check_notice_action(struct check *check, struct check_item item, uint
 
 	if (action->op != PROGRAM_SET || node->op != PROGRAM_OP_CONST || node->imm < 1 ||
 	    node->imm > check->program->rules[rule].notice_count)
-		return check_fail(check, item, "it puts something else than the number of a notice where that belongs");
+		return check_fail(check, item, "it puts something other than a notice's number into the notice slot");
 	return 0;
 }
 
@@ -332,7 +332,7 @@ static int check_notice(struct check *check, const struct program_rule *rule, ui
 	if (notice->flags & ~(uint32_t)PROGRAM_NOTICE_SILENT || notice->reserved)
 		return check_fail(check, item, "unknown flags %#x, or reserved bytes are not 0", notice->flags);
 	if (notice->flags & PROGRAM_NOTICE_SILENT && notice->piece_count)
-		return check_fail(check, item, "it is silent and says something");
+		return check_fail(check, item, "it is silent, but has a text");
 	result = check_claim(check, item, range);
 	for (uint32_t i = 0; i < notice->piece_count && !result; i++)
 		result = check_piece(check, rule, number, notice->first_piece + i);

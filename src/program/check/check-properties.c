@@ -15,7 +15,7 @@ static int check_tag(struct check *check, struct check_item item, const struct p
 	int result = 0;
 
 	if (tags[index] == PROGRAM_NONE)
-		return check_fail(check, item, "its tag %u is none", index);
+		return check_fail(check, item, "its tag %u is not a text", index);
 	result = check_label(check, item, tags[index]);
 	if (!result)
 		result = check_work(check, item, index);
@@ -33,7 +33,7 @@ int check_properties(struct check *check, struct check_item item, const struct p
 	int result = rule->description ? check_label(check, item, rule->description - 1) : 0;
 
 	if (!result && rule->severity > SEVERITY_CRITICAL)
-		result = check_fail(check, item, "there is no severity %u", rule->severity);
+		result = check_fail(check, item, "unknown severity %u", rule->severity);
 	if (!result && rule->tag_count > PROGRAM_TAGS_MAX)
 		result = check_fail(check, item, "it has more than %d tags", PROGRAM_TAGS_MAX);
 	if (!result)

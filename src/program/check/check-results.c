@@ -27,7 +27,7 @@ static int check_call_argument(struct check *check, const struct program_stateme
 	struct check_item item = { PROGRAM_ARGS, index };
 
 	if (program->args[index].field > REACT_BY_PID)
-		return check_fail(check, item, "there is no way %u to name a target", program->args[index].field);
+		return check_fail(check, item, "unknown way %u to name a target", program->args[index].field);
 	if (expected)
 		return check_fail(check, item, "%s expects %s here", action->name, expected);
 	return 0;
@@ -87,8 +87,7 @@ static int check_argument(struct check *check, uint32_t rule, const struct progr
 		return check_call_argument(check, statement, index);
 	if (arg->field < EVENT_HEADER_FIELDS || arg->field >= program->field_count ||
 	    check->claims[PROGRAM_FIELDS][arg->field] != statement->type)
-		return check_fail(check, item, "field %u is none that the emitted event gets from arguments",
-				  arg->field);
+		return check_fail(check, item, "field %u cannot be set by EMIT", arg->field);
 	if (program->nodes[arg->node].kind != check_kind_of(program->fields[arg->field].value))
 		return check_fail(check, item, "its value is not of the field's kind");
 	return 0;
@@ -135,7 +134,7 @@ int check_there(struct check *check, struct check_item item, uint32_t rule, uint
 	int result = check_expression(check, item, rule, node, READS_NOTHING);
 
 	if (!result && check->program->nodes[node].kind != PROGRAM_BOOL)
-		result = check_fail(check, item, "what says whether it is there is not true or false");
+		result = check_fail(check, item, "its condition is not of kind BOOL");
 	return result;
 }
 

@@ -19,12 +19,12 @@ enum {
 static int check_places(struct check *check, struct check_item item, const struct program_rule *rule)
 {
 	if (rule->flags & PROGRAM_RULE_DROP_ALL && !(rule->flags & PROGRAM_RULE_DROP))
-		return check_fail(check, item, "its matches drop all runs and none");
+		return check_fail(check, item, "its matches are to drop all runs and none");
 	if (rule->per_key && rule->semantics == PROGRAM_MACHINE)
 		return check_fail(check, item, "a machine has one instance of a key");
 	if (rule->flags & PROGRAM_RULE_LATEST &&
 	    (rule->per_key || rule->flags & PROGRAM_RULE_SEQUENCE || rule->semantics == PROGRAM_SKIP_TILL_ANY))
-		return check_fail(check, item, "it keeps the latest run of a key and more than one");
+		return check_fail(check, item, "it is to keep both the latest run of a key and more than one");
 	return 0;
 }
 
@@ -39,15 +39,15 @@ static int check_values(struct check *check, struct check_item item, const struc
 	if (result)
 		return result;
 	if (rule->semantics < PROGRAM_STRICT_SEQUENCE || rule->semantics > PROGRAM_MACHINE)
-		return check_fail(check, item, "there are no semantics %u", rule->semantics);
+		return check_fail(check, item, "unknown semantics %u", rule->semantics);
 	if (rule->mode > PROGRAM_ASYNCHRONOUS)
-		return check_fail(check, item, "there is no mode %u", rule->mode);
+		return check_fail(check, item, "unknown mode %u", rule->mode);
 	if (rule->loss > PROGRAM_KEEP)
-		return check_fail(check, item, "there is no answer %u to loss", rule->loss);
+		return check_fail(check, item, "unknown answer %u to loss", rule->loss);
 	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? MACHINE_FLAGS : RULE_FLAGS))
 		return check_fail(check, item, "unknown flags %#x", rule->flags);
 	if (rule->flags & PROGRAM_RULE_SILENT && (rule->flags & PROGRAM_RULE_SEQUENCE || rule->return_count))
-		return check_fail(check, item, "it returns something and nothing");
+		return check_fail(check, item, "it is to return both something and nothing");
 	if (rule->pool < 1 || rule->pool > POOL_MAX)
 		return check_fail(check, item, "a pool of %llu runs is not between 1 and %llu",
 				  (unsigned long long)rule->pool, (unsigned long long)POOL_MAX);
@@ -90,7 +90,7 @@ static int check_over(struct check *check, struct check_item item, uint32_t inde
 		result = check_work(check, item, rule->over_count);
 	for (uint32_t i = 0; i < rule->over_count && !result; i++) {
 		if (over[i] >= check->program->type_count)
-			result = check_fail(check, item, "its stream has a type %u that is not there", over[i]);
+			result = check_fail(check, item, "its stream has an unknown type %u", over[i]);
 		else if (check->type_stream[over[i]] == index)
 			result = check_fail(check, item, "its stream names type %u twice", over[i]);
 		else
@@ -170,7 +170,7 @@ static int check_sort(struct check *check, struct check_item item, const struct 
 		return check_machine(check, item.index);
 	if (rule->first_notice || rule->notice_count || rule->notice_slot || rule->timer_slot || rule->trail_slot ||
 	    rule->trail_count)
-		return check_fail(check, item, "it is no machine and has notices, a timer or a trail");
+		return check_fail(check, item, "it is not a machine, but has notices, a timer or a trail");
 	if (!(rule->flags & PROGRAM_RULE_DEADLINE)) {
 		if (rule->context_slot != PROGRAM_NONE)
 			return check_fail(check, item, "it has context slots, but no deadline");

@@ -47,7 +47,7 @@ static int check_field(struct check *check, uint32_t index, uint32_t offset)
 	if (result)
 		return result;
 	if (field->value < EVENT_U8 || field->value > EVENT_STRING)
-		return check_fail(check, field_item(index), "its value type %u is none", field->value);
+		return check_fail(check, field_item(index), "its value type %u is unknown", field->value);
 	if (field->offset != offset)
 		return check_fail(check, field_item(index), "it stands at %u of the record instead of %u",
 				  field->offset, offset);

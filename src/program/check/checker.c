@@ -31,7 +31,7 @@ int check_fail(struct check *check, struct check_item item, const char *format, 
 int check_work(struct check *check, struct check_item item, uint64_t steps)
 {
 	check->work += steps;
-	return check->work > WORK_MAX ? check_fail(check, item, "the image is too entangled to be checked") : 0;
+	return check->work > WORK_MAX ? check_fail(check, item, "the image is too deeply linked to be checked") : 0;
 }
 
 int check_bounds(struct check *check, struct check_item owner, struct check_range range)

@@ -29,16 +29,16 @@ static int check_header(const struct program_header *header, size_t length, cons
 		return fail(source, diag, length, "the image ends within its header");
 	if (header->version != PROGRAM_VERSION)
 		return fail(source, diag, offsetof(struct program_header, version),
-			    "the image is of a version that this program does not read");
+			    "the image has a version that this asterism cannot read");
 	if (header->header_bytes != sizeof *header)
 		return fail(source, diag, offsetof(struct program_header, header_bytes),
 			    "the image has a header of the wrong size");
 	if (header->total_bytes > PROGRAM_BYTES_MAX)
 		return fail(source, diag, offsetof(struct program_header, total_bytes), "the image is too large");
 	if (header->total_bytes > length)
-		return fail(source, diag, length, "the image is cut short");
+		return fail(source, diag, length, "the image is truncated");
 	if (header->total_bytes != length)
-		return fail(source, diag, header->total_bytes, "the image has bytes behind its end");
+		return fail(source, diag, header->total_bytes, "the image has bytes after its end");
 	if (header->checksum != program_image_checksum(header, length))
 		return fail(source, diag, offsetof(struct program_header, checksum),
 			    "the image was altered: its checksum is wrong");

@@ -91,7 +91,7 @@ planted() {
 	done
 	[ -n "$absent" ] || skip "this kernel offers all events"
 	run --separate-stderr -4 "$ASTERISM" record -o named -e $absent -- touch ran
-	[[ $stderr == "asterism: error: this kernel does not offer the event $absent: "* ]]
+	[[ $stderr == "asterism: error: this kernel does not have the event $absent: "* ]]
 	run --separate-stderr -2 "$ASTERISM" record -o named -e "$absent*" -- touch ran
 	[ "$stderr" = "asterism: error: this kernel does not raise any of the events that match '$absent*'" ]
 	[ ! -e ran ] && [ ! -e named ]

@@ -253,7 +253,7 @@ values_of() {
 	[[ ${lines[0]} == *'"return":{"path":"/index"}'* ]]
 	sed -i 's/ AS shop//' two.rule
 	run -2 "$ASTERISM" check two.rule
-	[[ $output == *"the name 'request_begin' is taken"*'AS prefix makes it another event, prefix_NAME'* ]]
+	[[ $output == *"the name 'request_begin' is already taken"*'AS prefix makes it another event, prefix_NAME'* ]]
 	run -2 "$ASTERISM" check <(echo 'EVENTS "linux.events" AS own')
 	[[ $output == *'only the events of applications ("sensor:...") can be given other names'* ]]
 }

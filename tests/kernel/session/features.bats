@@ -13,7 +13,7 @@ setup() {
 @test "a line for each feature, whether it is there, and what that means" {
 	run --separate-stderr -0 "$ASTERISM" features
 	[ "${lines[0]}" = "Linux $(uname -r)" ]
-	[[ $output == *"bpf_loop "*" yes "*"an event goes along the runs of its key"* ]]
+	[[ $output == *"bpf_loop "*" yes "*"an event visits the runs of its key"* ]]
 	[[ $output != *" unknown "* ]]
 }
 

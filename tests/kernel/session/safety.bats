@@ -323,7 +323,7 @@ print(0 if rows["mapped type information"] else os.path.getsize("/sys/kernel/btf
 	hide='mount -t tmpfs none /sys/kernel/btf && exec "$0" run slow.rule -- touch ran'
 	unshare -m true 2>/dev/null || skip "no mount namespaces"
 	run --separate-stderr -4 unshare -m sh -c "$hide" "$ASTERISM"
-	[[ $stderr == "asterism: error: this kernel offers no type information at /sys/kernel/btf/vmlinux"* ]]
+	[[ $stderr == "asterism: error: this kernel has no type information at /sys/kernel/btf/vmlinux"* ]]
 	[ ${#stderr_lines[@]} = 1 ]
 	[ ! -e ran ]
 }

@@ -79,7 +79,7 @@ values() {
 	printf 'EVENT e {}\nFROM uprobe:"libnone.so.9:f" {}\n' >e.events
 	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
 	run -4 "$ASTERISM" run e.rule -- true
-	[[ "$output" == *"there is no library, and a program is named by its path: libnone.so.9"* ]]
+	[[ "$output" == *"library not found (name a program by its path): libnone.so.9"* ]]
 }
 
 @test "a file that is no program is refused" {
@@ -87,15 +87,15 @@ values() {
 	printf 'EVENT e {}\nFROM uprobe:"%s/bad.so:f" {}\n' "$PWD" >e.events
 	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
 	run -4 "$ASTERISM" run e.rule -- true
-	[[ "$output" == *"no program and no library: $PWD/bad.so"* ]]
+	[[ "$output" == *"not a program or library: $PWD/bad.so"* ]]
 }
 
-@test "what is no regular file is not waited for" {
+@test "what is not a regular file is not waited for" {
 	mkfifo pipe.so
 	printf 'EVENT e {}\nFROM uprobe:"%s/pipe.so:f" {}\n' "$PWD" >e.events
 	printf 'EVENTS "e.events"\nRULE r PATTERN { e }\n' >e.rule
 	run -4 timeout $((20 * ${ASTERISM_TEST_PATIENCE:-1})) "$ASTERISM" run e.rule -- true
-	[[ "$output" == *"no regular file"* ]]
+	[[ "$output" == *"not a regular file"* ]]
 }
 
 @test "registers belong to probes only" {

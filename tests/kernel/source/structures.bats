@@ -130,7 +130,7 @@ both() {
 	printf '%s\n' 'EVENT whose { id: i64 }' 'FROM raw_syscalls:sys_enter SCOPE user_word(syscall_arg(1)) { id = id }' >whose.events
 	echo 'EVENTS "whose.events" RULE whose PATTERN { whose:w }' >whose.rule
 	run -4 "$ASTERISM" run whose.rule -- true
-	[[ $output == *"SCOPE: it lies in memory of the user, which may not be there"* ]]
+	[[ $output == *"SCOPE: it lies in user memory, which may not be present"* ]]
 }
 
 @test "more calls than can be awaited: what found no room is counted and told" {

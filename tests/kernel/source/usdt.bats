@@ -171,7 +171,7 @@ placed_values='1,0,0
 	wait_for met
 	cp "$plant" next
 	mv next mine
-	wait_for grep -q "$PWD/mine has been replaced: processes that begin with the new one raise no event" err
+	wait_for grep -q "$PWD/mine has been replaced: processes that start the new one raise no event" err
 	kill -INT "$started"
 	local status=0
 	wait "$started" || status=$?
@@ -190,7 +190,7 @@ placed_values='1,0,0
 	uprobe=usdt_test_$$/there
 	echo 1 >/sys/kernel/tracing/events/$uprobe/enable
 	run -4 "$ASTERISM" run -q gated.rule -- ./own 3
-	[[ "$output" == *"where another tool has a plain uprobe"* ]]
+	[[ "$output" == *"another tool probably has a plain uprobe"* ]]
 }
 
 @test "probes of a program of the distribution: python3" {
@@ -266,10 +266,10 @@ shift_notes() {
 	declare_plant "$PWD/bad" "$PWD/bad"
 	shift_notes "$plant" bad 0x100000 0 0
 	run -2 "$ASTERISM" check placed.rule
-	[[ "$output" == *"no code where it says"* ]]
+	[[ "$output" == *"no code where it claims"* ]]
 	shift_notes "$plant" bad 0 0 0x4000
 	run -2 "$ASTERISM" check gated.rule
-	[[ "$output" == *"no place for the semaphore of gated"* ]]
+	[[ "$output" == *"no room for the semaphore of gated"* ]]
 	shift_notes "$plant" bad 0 0 1
 	run -2 "$ASTERISM" check gated.rule
 }
@@ -283,7 +283,7 @@ check_says() {
 
 @test "a probe that is not there is an error, with the nearest one" {
 	printf 'EVENT e {}\nFROM usdt:"%s:plant:gatet" {}\n' "$plant" >e.events
-	check_says "no USDT probe plant:gatet; is plant:gated meant?" 2
+	check_says "no USDT probe plant:gatet; did you mean plant:gated?" 2
 	[[ "$output" == *"e.events:2"* ]]
 }
 
@@ -296,7 +296,7 @@ check_says() {
 
 @test "a file without probes is an error" {
 	printf 'EVENT e {}\nFROM usdt:"%s:plant:gated" {}\n' "$(realpath /bin/true)" >e.events
-	check_says "there are no USDT probes in" 2
+	check_says "no USDT probes in" 2
 }
 
 @test "events lists such types, and says which cannot be" {
@@ -309,7 +309,7 @@ check_says() {
 
 @test "a file that is not there is told of" {
 	printf 'EVENT e {}\nFROM usdt:"libnone.so.9:a:b" {}\n' >e.events
-	check_says "there is no library, and a program is named by its path: libnone.so.9" 0
+	check_says "library not found (name a program by its path): libnone.so.9" 0
 }
 
 @test "a program without its path is no library, and neither is a folder beside these" {
@@ -317,7 +317,7 @@ check_says() {
 		sed "s|$plant|$name|" plant.events >named.events
 		printf '%s\n' 'EVENTS "named.events"' 'RULE r PATTERN { gated:g }' >named.rule
 		run -4 "$ASTERISM" run named.rule -- true
-		[[ $output == *"there is no library, and a program is named by its path: $name"* ]]
+		[[ $output == *"library not found (name a program by its path): $name"* ]]
 	done
 }
 

@@ -138,26 +138,26 @@ static void test_sources(void **state)
 static void test_wrong(void **state)
 {
 	(void)state;
-	expect_wrong("CLASS A\n" COUNT("X") "DERIVED D = X + Z\n", 3, 17, "there is no counter Z");
+	expect_wrong("CLASS A\n" COUNT("X") "DERIVED D = X + Z\n", 3, 17, "unknown counter Z");
 	expect_wrong("CLASS A\nDERIVED D = E\nDERIVED E = D\n", 3, 13, "a circle: D follows from itself");
 	expect_wrong("CLASS A\nDERIVED D = D\n", 2, 13, "a circle: D follows from itself");
 	expect_wrong("CLASS A\nCOUNTER G \"x\" KIND gauge\nDERIVED D = G + 1\n", 3, 15,
-		     "a gauge is a state, which is not summed");
+		     "a gauge is a state and cannot be summed");
 	expect_wrong("CLASS A\nCOUNTER G \"x\" KIND gauge\n" COUNT("X") "DERIVED D = 2 * G\nDERIVED E = X - D / X\n", 5,
-		     15, "a gauge is a state, which is not summed");
-	expect_wrong("CLASS A EXTENDS A\n", 1, 17, "there is no class A before this one");
-	expect_wrong("CLASS A\nCLASS A\n", 2, 7, "there is a class A already");
-	expect_wrong("CLASS A\n" COUNT("X") COUNT("X"), 3, 9, "there is a counter X already");
-	expect_wrong(COUNT("X"), 1, 9, "this counter is of no class");
-	expect_wrong("CLASS A\nON linux: perf\n", 2, 4, "this line is about no counter");
+		     15, "a gauge is a state and cannot be summed");
+	expect_wrong("CLASS A EXTENDS A\n", 1, 17, "class A is not declared before this one");
+	expect_wrong("CLASS A\nCLASS A\n", 2, 7, "the class A already exists");
+	expect_wrong("CLASS A\n" COUNT("X") COUNT("X"), 3, 9, "the counter X already exists");
+	expect_wrong(COUNT("X"), 1, 9, "this counter belongs to no class");
+	expect_wrong("CLASS A\nON linux: perf\n", 2, 4, "this line belongs to no counter");
 	expect_wrong("CLASS A\nDERIVED D\n", 2, 9, "D has no formula");
-	expect_wrong("CLASS A\nDERIVED D = (1\n", 2, 15, "a ) was expected");
+	expect_wrong("CLASS A\nDERIVED D = (1\n", 2, 15, "expected )");
 	expect_wrong("CLASS A\n" COUNT("X") "ON linux: perf hardware cycles\n", 3, 25, "an event of perf was expected");
 	expect_wrong("CLASS A\n" COUNT("X") "ON linux: file \"/etc/shadow\" field x\n", 3, 30,
-		     "counters are read of files below /proc and /sys alone");
+		     "counters are read only from files below /proc and /sys");
 	expect_wrong("CLASS A\n" COUNT("X") "ON linux: tracepoint ../x\n", 3, 22, "a tracepoint is SYSTEM:NAME");
 	expect_wrong("CLASS A\n" COUNT("X") "CLASS B\nINHERITED X\n", 4, 11, "no class that B extends has X");
-	expect_wrong("CLASS A\nCOUNTER X \"x\n", 2, 11, "the text has no end");
+	expect_wrong("CLASS A\nCOUNTER X \"x\n", 2, 11, "the text does not end");
 }
 
 int main(void)

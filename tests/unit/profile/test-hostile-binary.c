@@ -141,7 +141,7 @@ static void test_wrong(void **state)
 	make_packed(&packed);
 	unpack(&packed, &plain);
 	packed.length /= 2;
-	expect_error(&packed, "what gzip has packed is cut off or damaged here");
+	expect_error(&packed, "the gzip data is truncated or damaged here");
 	plain.length -= 3;
 	expect_error(&plain, "it is neither a pprof file nor known text: it ends within a field");
 }

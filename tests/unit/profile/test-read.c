@@ -86,7 +86,7 @@ static void test_cut_off(void **state)
 	near(profile->missing, .25, 1e-12);
 	assert_int_equal(asterism_diag_count(diag, ASTERISM_WARNING), 1);
 	assert_string_equal(asterism_diag_get(diag, 0)->text,
-			    "cut is not whole: its own sums have 100 Ir, its lines 75");
+			    "cut is incomplete: its totals have 100 Ir, its lines 75");
 	assert_non_null(asterism_diag_get(diag, 0)->hint);
 	asterism_diag_free(diag);
 	profile_free(profile);
@@ -108,23 +108,23 @@ static void test_csv(void **state)
 static void test_wrong(void **state)
 {
 	(void)state;
-	expect_wrong("events: Ir\nfn=f\n1 x\n", 3, "a cost was expected: a number that is not negative");
+	expect_wrong("events: Ir\nfn=f\n1 x\n", 3, "expected a cost: a number that is not negative");
 	expect_wrong("events: Ir\nfn=f\n1 1 2\n", 3, "there are more costs than event types");
-	expect_wrong("events: Ir\n\n1 1\n", 3, "there is a cost, but no 'fn=' before says of what");
-	expect_wrong("events: Ir\nfn=(7)\n", 2, "the number of the name has not been given a name");
-	expect_wrong("events: Ir\nfn=(99999999999) f\n", 2, "the number of the name is larger than the file");
-	expect_wrong("events: Ir\nfn=f\ncalls=1 1\n", 3, "there are calls, but no 'cfn=' before says of what");
+	expect_wrong("events: Ir\n\n1 1\n", 3, "a cost without a 'fn=' before it");
+	expect_wrong("events: Ir\nfn=(7)\n", 2, "the number is used before its name is defined");
+	expect_wrong("events: Ir\nfn=(99999999999) f\n", 2, "the name's number is larger than the file");
+	expect_wrong("events: Ir\nfn=f\ncalls=1 1\n", 3, "calls without a 'cfn=' before them");
 	expect_wrong("events: Ir\nfn=f\ncfn=g\ncalls=1 1\n", 4, "the file ends after calls, without their cost");
 	expect_wrong("events: Ir\nfn=f\ncfn=g\ncalls=1 1\nfn=h\n", 5,
-		     "the line after calls or a jump says where they are");
+		     "expected the position of the calls or the jump in the next line");
 	expect_wrong("events: Ir\nfn=f\n1 18446744073709551616\n", 3, "the number is beyond 64 bits");
 	expect_wrong("events: Ir\nxyz=1\n", 2, "callgrind's format has no 'xyz='");
-	expect_wrong("events: Ir\nfn=f\nevents: Dr\n", 3, "this part has other event types than the one before");
+	expect_wrong("events: Ir\nfn=f\nevents: Dr\n", 3, "this part has different event types from the one before");
 	expect_wrong("version: 1\n", 1, "the file has no line 'events:'");
-	expect_wrong("a,1\nb\n", 2, "there are less than 2 columns");
-	expect_wrong("a,1\nb,-1\n", 2, "a cost was expected: a number that is not negative");
-	expect_wrong("a,1\nb,1,2\n", 2, "there are more than 2 columns");
-	expect_wrong("a,1\n\"b,1\n", 2, "the quote is not closed in this line");
+	expect_wrong("a,1\nb\n", 2, "fewer than 2 columns");
+	expect_wrong("a,1\nb,-1\n", 2, "expected a cost: a number that is not negative");
+	expect_wrong("a,1\nb,1,2\n", 2, "more than 2 columns");
+	expect_wrong("a,1\n\"b,1\n", 2, "the quote is not closed on this line");
 	expect_wrong("a,1\nb,1e31\n", 2, "the cost is larger than 1e30");
 	expect_wrong("hello\n", 1, "this is not callgrind's format, nor perf script's, nor CSV");
 }

@@ -90,7 +90,7 @@ static void headers_are_checked(void **context)
 	assert_error(image, length, "not a program image", 0);
 	image[0] = 'A';
 	header->version++;
-	assert_error(image, length, "of a version", offsetof(struct program_header, version));
+	assert_error(image, length, "has a version", offsetof(struct program_header, version));
 	header->version--;
 	header->header_bytes += 8;
 	assert_error(image, length, "header of the wrong size", offsetof(struct program_header, header_bytes));
@@ -105,7 +105,7 @@ static void headers_are_checked(void **context)
 	assert_error(image, length, "was altered", offsetof(struct program_header, checksum));
 	header->sections[PROGRAM_RULES].count++;
 	memcpy(longer, image, length);
-	assert_error(longer, length + 8, "behind its end", length);
+	assert_error(longer, length + 8, "after its end", length);
 	header->total_bytes = UINT32_MAX;
 	assert_error(image, length, "too large", offsetof(struct program_header, total_bytes));
 	assert_error(image, (size_t)PROGRAM_BYTES_MAX + 1, "too large", 0);

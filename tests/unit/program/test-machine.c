@@ -58,7 +58,7 @@ static uint32_t action_of(uint32_t transition, uint32_t slot)
 
 static const struct corruption corruptions[] = {
 	/* the machine as a whole */
-	BAD(RULES, 0, rule, semantics, 6, "no semantics 6"),
+	BAD(RULES, 0, rule, semantics, 6, "unknown semantics 6"),
 	BAD(RULES, 0, rule, semantics, PROGRAM_SKIP_TILL_NEXT, "unknown flags"),
 	BAD(RULES, 0, rule, flags, PROGRAM_RULE_TIMER | PROGRAM_RULE_DROP, "unknown flags"),
 	BAD(RULES, 0, rule, flags, PROGRAM_RULE_OVER_ALL, "unknown flags"),
@@ -66,7 +66,7 @@ static const struct corruption corruptions[] = {
 	BAD(RULES, 0, rule, mode, PROGRAM_SYNCHRONOUS, "no mode"),
 	BAD(RULES, 0, rule, within_ns, 5, "no time limit"),
 	BAD(RULES, 0, rule, class_count, 0, "0 classes instead of one"),
-	BAD(RULES, 0, rule, aggregation, 1, "a machine aggregates nothing"),
+	BAD(RULES, 0, rule, aggregation, 1, "a machine cannot aggregate"),
 	BAD(RULES, 0, rule, reserved, 1, "reserved"),
 	BAD(RULES, 0, rule, context_slot, PROGRAM_NONE, "no context slots"),
 	BAD(RULES, 0, rule, context_slot, WATCH_PID, "context slot 2 is not"),
@@ -75,15 +75,15 @@ static const struct corruption corruptions[] = {
 	BAD(RULES, 0, rule, timer_slot, WATCH_PID, "its timer is in its key"),
 	BAD(RULES, 0, rule, notice_slot, WATCH_SLOTS, "no slots"),
 	BAD(RULES, 0, rule, notice_slot, WATCH_TID, "not of kind"),
-	BAD(RULES, 0, rule, notice_slot, WATCH_TIMER, "something else than the number", PROGRAM_TRANSITIONS,
+	BAD(RULES, 0, rule, notice_slot, WATCH_TIMER, "something other than a notice", PROGRAM_TRANSITIONS,
 	    WATCH_OPENS),
-	BAD(RULES, 0, rule, notice_slot, WATCH_TRAIL, "something else", PROGRAM_TRANSITIONS, WATCH_OPENS),
+	BAD(RULES, 0, rule, notice_slot, WATCH_TRAIL, "something other", PROGRAM_TRANSITIONS, WATCH_OPENS),
 	BAD(RULES, 0, rule, notice_count, 4, "not in the image"),
 	BAD(RULES, 0, rule, notice_count, 0, "no notices"),
-	BAD(RULES, 0, rule, notice_count, 2, "something else than the number", PROGRAM_TRANSITIONS, WATCH_ALONE),
+	BAD(RULES, 0, rule, notice_count, 2, "something other than a notice", PROGRAM_TRANSITIONS, WATCH_ALONE),
 	BAD(RULES, 0, rule, first_notice, 1, "not in the image"),
-	BAD(RULES, 0, rule, trail_count, 17, "a trail of 17 places"),
-	BAD(RULES, 0, rule, trail_count, 0, "a trail of 0 places from slot 9"),
+	BAD(RULES, 0, rule, trail_count, 17, "a trail of 17 entries"),
+	BAD(RULES, 0, rule, trail_count, 0, "a trail of 0 entries from slot 9"),
 	BAD(RULES, 0, rule, trail_count, 3, "no slots 9 to 17"),
 	BAD(RULES, 0, rule, trail_slot, WATCH_COMM, "slot 6 is not of kind 2"),
 	BAD(RULES, 0, rule, trail_slot, UINT32_MAX, "no slots"),
@@ -92,7 +92,7 @@ static const struct corruption corruptions[] = {
 	BAD(CLASSES, 0, class, first_slot, 100, "not in the image", PROGRAM_RULES, 0),
 	BAD(CLASSES, 0, class, first_key, 100, "under another key", PROGRAM_TRANSITIONS, WATCH_OPENS),
 	BAD(CLASSES, 0, class, key_count, 1, "under another key", PROGRAM_TRANSITIONS, WATCH_ALONE),
-	BAD(CLASSES, 0, class, key_count, 2, "do not find", PROGRAM_TRANSITIONS, WATCH_ENDS),
+	BAD(CLASSES, 0, class, key_count, 2, "cannot find", PROGRAM_TRANSITIONS, WATCH_ENDS),
 	{ PROGRAM_INDICES, 1, 0, 4, WATCH_PID, "slot 0 is in its key twice", PROGRAM_RULES, 0 },
 	{ PROGRAM_INDICES, 1, 0, 4, WATCH_TOLD, "set the whole key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 1, 0, 4, WATCH_SLOTS, "set the whole key", PROGRAM_TRANSITIONS, WATCH_OPENS },
@@ -135,7 +135,7 @@ static const struct corruption corruptions[] = {
 	/* notices */
 	BAD(NOTICES, 0, notice, flags, 2, "unknown flags"),
 	BAD(NOTICES, 0, notice, reserved, 1, "reserved"),
-	BAD(NOTICES, 0, notice, flags, PROGRAM_NOTICE_SILENT, "silent and says"),
+	BAD(NOTICES, 0, notice, flags, PROGRAM_NOTICE_SILENT, "silent, but has"),
 	BAD(NOTICES, 0, notice, piece_count, 5, "not in the image"),
 	BAD(NOTICES, 0, notice, piece_count, 4, "belongs to another notice", PROGRAM_PIECES, 3),
 	BAD(NOTICES, 2, notice, first_piece, 0, "belongs to another one already"),
@@ -227,8 +227,8 @@ static void judges_actions(void **context)
 	assert_action(WATCH_OPENS, WATCH_X, PROGRAM_SET, WATCH_TID, "does not set the whole key");
 	assert_action(WATCH_OPENS, WATCH_TRAIL, PROGRAM_SET, WATCH_PID, "under another key");
 	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_SET, WATCH_TIMER, "does not say what");
-	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_MAX, PROGRAM_NONE, "something else than the number");
-	assert_action(WATCH_TELLS, WATCH_TRAIL, PROGRAM_SET, WATCH_NOTICE, "something else than the number");
+	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_MAX, PROGRAM_NONE, "something other than a notice");
+	assert_action(WATCH_TELLS, WATCH_TRAIL, PROGRAM_SET, WATCH_NOTICE, "something other than a notice");
 }
 
 /* Notices, timers and trails are for machines. */
@@ -248,7 +248,7 @@ static void rules_have_none_of_it(void **context)
 		char *rule = sample_item(image, PROGRAM_RULES, RULE_PAIR);
 
 		memcpy(rule + members[i], &(uint32_t){ 1 }, sizeof(uint32_t));
-		assert_true(is_judged(image, length, "is no machine and has notices", 0));
+		assert_true(is_judged(image, length, "is not a machine, but has notices", 0));
 	}
 	for (uint32_t flags = PROGRAM_TELL; flags <= PROGRAM_COPY; flags <<= 1) {
 		size_t length;

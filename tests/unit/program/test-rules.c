@@ -208,7 +208,7 @@ static void keys_compare_bit_by_bit(void **context)
 			program_build_add(build, PROGRAM_RULES, &rule, 1);
 			assert_int_equal(program_build_finish(build, &image, &length), 0);
 			program_build_free(build);
-			finish(image, length, alike[kind][value] ? NULL : "does not compare bit by bit");
+			finish(image, length, alike[kind][value] ? NULL : "cannot be compared bit by bit");
 		}
 	}
 }

@@ -453,7 +453,7 @@ static void what_no_image_can_say(void **context)
 	rows[1].copy_by = by(&event_header_fields[2], field_of(USED, "old"));
 	rows[1].target = LANG_STAYS;
 	rows[1].block = BLOCK(warn("no", NULL, NULL));
-	assert_refused(&machine, "a copy does nothing but assign");
+	assert_refused(&machine, "a copy may only assign variables");
 }
 
 static void many_statements_are_refused(void **context)

@@ -248,8 +248,8 @@ static void says_what_is_missing(void **state)
 
 	check_refused(sample, "nosuch", -ENOENT, "struct outer has no member 'nosuch'");
 	check_refused(sample, "in.z", -ENOENT, "struct inner has no member 'z'");
-	check_refused(sample, "first.x", -EINVAL, "'x' is looked for in a number");
-	check_refused(sample, "data.x", -EINVAL, "'x' is looked for in a void");
+	check_refused(sample, "first.x", -EINVAL, "cannot look up 'x' in a number");
+	check_refused(sample, "data.x", -EINVAL, "cannot look up 'x' in a void");
 	check_refused(sample, "many.3.x", -EINVAL, "index 3 is beyond the array's 3 elements");
 	check_refused(sample, "first.0", -EINVAL, "[0] follows a number");
 	check_refused(sample, "data.1", -EINVAL, "known size");

@@ -22,7 +22,7 @@
 	"EVENT C { y: i64 }\n"
 
 #define SIXTY        "123456789012345678901234567890123456789012345678901234567890"
-#define LONG_PATTERN "a LIKE pattern with something behind a * has more than 62 other characters"
+#define LONG_PATTERN "a LIKE pattern with text after a * has more than 62 other characters"
 
 static const struct {
 	const char *rule, *reason; /* reason NULL: it runs */
@@ -147,7 +147,7 @@ static void what_a_rule_raises_may_not_come_back_to_it(void **state)
 
 	rules_init(&rules, EVENTS "RULE one STRICTPARTITION PATTERN { [A, B] } WHERE { [tid] } OVER { A, B, C } "
 				  "DO { EMIT C(y = 1) }\n");
-	assert_place(&rules, 0, "what it emits comes back to it");
+	assert_place(&rules, 0, "the events that it emits come back to it");
 	rules_fini(&rules);
 }
 
