@@ -144,6 +144,39 @@ static void on_wakeup_new(struct followed *at)
 		take_cpu(at, made, WAKING_CPU);
 }
 
+/* Comes directly before the fork of the thread, by the same thread. */
+static void on_thread_made(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint64_t ts = at->event->event->record->ts, wall_ns = pass->view.source->machine.wall_ns;
+	struct report_start start = {
+		.address = (uint64_t)number(at, MADE_START),
+		.code_start = (uint64_t)number(at, MADE_CODE_START),
+		.inode = (uint64_t)number(at, MADE_INODE),
+		.wall_ns = wall_ns ? wall_ns + ts : 0,
+		.program = text(at, MADE_PROGRAM),
+	};
+	const char *name;
+
+	if (!pass->options.function || at->thread == REPORT_NONE || !at->thread)
+		return;
+	name = pass->options.function(pass->options.context, &start);
+	pass->lanes[at->thread].made_ns = pass->now;
+	if (report_names_add(&pass->names, name ? name : "", &pass->lanes[at->thread].function))
+		pass->failure = -ENOMEM;
+}
+
+/* The function that a new thread begins with, if what said so belongs to this fork. */
+static void take_function(struct report_pass *pass, uint32_t maker, uint32_t made)
+{
+	struct pass_lane *lane = &pass->lanes[maker];
+
+	if (pass->threads[made].pid == pass->threads[maker].pid &&
+	    (!pass->gap_until_ns || lane->made_ns > pass->gap_until_ns))
+		pass->threads[made].function = lane->function;
+	lane->function = 0;
+}
+
 static void on_fork(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
@@ -165,6 +198,7 @@ static void on_fork(struct followed *at)
 		pass->threads[made].program = pass->threads[at->thread].program;
 		pass->threads[made].arguments = pass->threads[at->thread].arguments;
 		pass->threads[made].is_kernel = pass->threads[at->thread].is_kernel;
+		take_function(pass, at->thread, made);
 	}
 	pass->lanes[made].is_observed = true;
 	if (pass->now > pass->gap_until_ns || !pass->gap_until_ns)
@@ -319,6 +353,7 @@ static const struct {
 	[ROLE_WAKING] = { on_waking, false, true },
 	[ROLE_WAKEUP_NEW] = { on_wakeup_new, false, true },
 	[ROLE_FORK] = { on_fork, true, true },
+	[ROLE_THREAD_MADE] = { on_thread_made, true, true },
 	[ROLE_EXEC] = { on_exec, true, false },
 	[ROLE_ARGUMENTS] = { on_arguments, false, false },
 	[ROLE_EXIT] = { on_exit, true, true },

@@ -39,6 +39,8 @@ struct pass_lane {
 	uint32_t pending_waker;
 	uint32_t waker, reason;
 	uint32_t blocked_reason; /* of READY by a pending wake: why it left */
+	uint64_t made_ns;        /* when it was about to make a thread that is not there yet */
+	uint32_t function;       /* that this begins with; 0: not known, or there is none */
 	uint32_t call;           /* that it is in, and 1; 0: none that is known */
 	uint16_t cpu;            /* RUNNING: where; else where it left or was put, REPORT_NO_CPU: not known */
 	uint8_t state;

@@ -8,6 +8,13 @@
 
 struct report_pass;
 
+/* What a thread is about to begin with, as its program's code lay in memory then. */
+struct report_start {
+	uint64_t address, code_start;
+	uint64_t inode, wall_ns; /* of the program's file; the time of day, 0: not known */
+	const char *program;     /* its path */
+};
+
 /*
  * source is borrowed; it has not been read. Events before from_ns and after to_ns (UINT64_MAX: none) count for states,
  * while slices are cut to that time. Returns 0, -ENOMEM.
@@ -18,6 +25,9 @@ struct report_options {
 	bool is_redacted;
 	const char *pair; /* report_view */
 	uint32_t tid;     /* of the thread that is asked about; 0: none is */
+	/* What the function is called, until the next call, with context; NULL: not known. NULL: nobody knows any. */
+	const char *(*function)(void *context, const struct report_start *start);
+	void *context;
 };
 
 int report_pass_new(struct event_source *source, const struct report_options *options, struct report_pass **made);

@@ -61,7 +61,7 @@ struct report_thread {
 	uint64_t birth, death; /* death 0: it did not end before the trace did */
 	uint64_t state_ns[REPORT_STATES];
 	uint64_t runs;      /* how often it began to run */
-	uint32_t function;  /* index of a name: its start function; 0: not known */
+	uint32_t function;  /* index of a name: its start function; 0: not known, or not to be shown */
 	uint32_t program;   /* index of a name: the file that it runs; 0: not known */
 	uint32_t arguments; /* index of a name: the command line, as far as it was recorded; 0: not known */
 	char comm[EVENT_COMM_BYTES];

@@ -105,6 +105,12 @@ static const struct row rows[] = {
 	{ "pthread_mutex_unlock", ROLE_LOCK_GIVEN, { { "mutex", true, false } } },
 	{ "pthread_cond_wait", ROLE_CONDITION, { { "mutex", true, false } } },
 	{ "pthread_cond_wait_return", ROLE_CONDITION_END, { { "ret", true, false } } },
+	{ "thread_made",
+	  ROLE_THREAD_MADE,
+	  { { "start", true, false },
+	    { "code_start", true, false },
+	    { "inode", true, false },
+	    { "program", true, true } } },
 	{ "match", ROLE_MATCH, { { "rule", true, true }, { "values", false, true }, { "tainted", false, false } } },
 };
 

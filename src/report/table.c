@@ -52,6 +52,14 @@ void report_table_end(struct report_tables *tables)
 	tables->form->table_end(tables);
 }
 
+/* A thread that has the name of the one that made it is told from it by its start function. */
+static const char *name_of(const struct report_view *view, const struct report_thread *known)
+{
+	if (known->function && strncmp(known->comm, view->threads[known->parent].comm, EVENT_COMM_BYTES) == 0)
+		return report_name(view, known->function);
+	return *known->comm ? known->comm : "?";
+}
+
 void report_thread_name(struct text_buffer *text, const struct report_view *view, uint32_t thread)
 {
 	const struct report_thread *known;
@@ -72,7 +80,30 @@ void report_thread_name(struct text_buffer *text, const struct report_view *view
 	else if (view->is_redacted)
 		text_printf(text, "thread %u", thread);
 	else
-		text_printf(text, "%.*s %u", EVENT_COMM_BYTES - 1, *known->comm ? known->comm : "?", known->tid);
+		text_printf(text, "%s %u", name_of(view, known), known->tid);
+}
+
+void report_note_functions(struct report_tables *tables)
+{
+	const struct report_view *view = tables->view;
+	uint64_t unknown = 0;
+
+	for (uint32_t i = 1; i < view->thread_count && !view->is_redacted; i++) {
+		const struct report_thread *thread = &view->threads[i];
+
+		unknown += thread->is_born && thread->pid && thread->pid != thread->tid && !thread->is_kernel &&
+			   !thread->function;
+	}
+	if (unknown && view->seen[ROLE_THREAD_MADE].held)
+		report_note(tables,
+			    "The start functions of %llu threads are unknown: the program has no symbols, was changed "
+			    "since or cannot be read, the function is in a library, or the thread was not made by "
+			    "pthread_create of a shared glibc.",
+			    (unsigned long long)unknown);
+	else if (unknown)
+		report_note(tables, "The start functions of threads are unknown: the trace has no %s (use record "
+				    "--for-report).",
+			    report_role_event(ROLE_THREAD_MADE));
 }
 
 static void note_lacks(struct report_tables *tables, const struct report_kind *kind)

@@ -147,7 +147,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_FOR] = { "for", 0, CLI_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
 	[OPTION_FOR_REPORT] = { "for-report", 0, CLI_FLAG,
 				.help = "also record what 'asterism report' needs: interrupts, disk requests, kernel "
-					"page faults, inherited priorities" },
+					"page faults, inherited priorities, command lines, start functions of threads" },
 	[OPTION_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
 			    "output format of matches: text (default) or json: one object per line" },
 	[OPTION_FORMAT_EVENTS] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,

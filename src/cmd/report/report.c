@@ -7,6 +7,7 @@
 #include "cmd/options/commands.h"
 #include "cmd/options/status.h"
 #include "cmd/report/exports.h"
+#include "cmd/report/functions.h"
 #include "cmd/report/progress.h"
 #include "cmd/report/rules.h"
 #include "cmd/text/output.h"
@@ -29,6 +30,7 @@ typedef int (*picture_writer)(struct report *report, FILE *stream);
 struct command {
 	struct inputs inputs;
 	struct report_rules *rules; /* NULL: none run over the traces */
+	struct functions functions;
 	struct exports exports;
 	bool is_silent; /* the exports are all that is wanted */
 	struct report_pass *pass;
@@ -202,11 +204,13 @@ static void tell_held(struct command *command, const struct cli_arguments *argum
 	}
 }
 
-static struct report_options options_of(const struct cli_arguments *arguments)
+static struct report_options options_of(struct command *command, const struct cli_arguments *arguments)
 {
 	const struct cli_value *from = &arguments->options[OPTION_FROM], *to = &arguments->options[OPTION_TO];
 
 	return (struct report_options){
+		.function = cli_has(arguments, OPTION_REDACT) ? NULL : functions_name,
+		.context = &command->functions,
 		.from_ns = from->text ? from->number : 0,
 		.to_ns = to->text ? to->number : UINT64_MAX,
 		.from_is_relative = from->text && *from->text != '@',
@@ -301,7 +305,7 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 {
 	const char *only = arguments->options[OPTION_ONLY].text;
 	const char *file = arguments->options[OPTION_OUTPUT].text;
-	struct report_options options = options_of(arguments);
+	struct report_options options = options_of(command, arguments);
 	int status = check_only(only);
 
 	if (!status)
@@ -347,6 +351,7 @@ static int run(const struct cli_arguments *arguments)
 	if (command.page)
 		command.page->kind->free(command.page);
 	report_pass_free(command.pass);
+	functions_fini(&command.functions);
 	report_rules_free(command.rules);
 	inputs_close(&command.inputs);
 	return status;

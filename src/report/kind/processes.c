@@ -350,7 +350,7 @@ static void write_threads(const struct processes *processes, struct report_table
 {
 	static const struct report_column columns[] = {
 		{ "thread", "thread", CELL_THREAD, false },        { "process", "of", CELL_THREAD, false },
-		{ "parent", "made by", CELL_THREAD, false },       { "function", "function", CELL_TEXT, false },
+		{ "parent", "made by", CELL_THREAD, false },       { "function", NULL, CELL_TEXT, false },
 		{ "begin_ns", "from s", CELL_TIME, false },        { "end_ns", "to s", CELL_TIME, false },
 		{ "running_ns", "running", CELL_DURATION, false },
 	};
@@ -375,6 +375,7 @@ static void write_threads(const struct processes *processes, struct report_table
 			   0);
 	}
 	report_table_end(tables);
+	report_note_functions(tables);
 }
 
 static void processes_write(struct report *report, struct report_tables *tables)
@@ -432,12 +433,9 @@ static int processes_draw(struct report *report, FILE *stream)
 static int put_node(FILE *stream, const struct report_view *view, uint32_t thread, const char *shape)
 {
 	struct text_buffer name = { 0 };
-	const struct report_thread *known = &view->threads[thread];
 	int failure;
 
 	report_thread_name(&name, view, thread);
-	if (known->function)
-		text_printf(&name, " %s", report_name(view, known->function));
 	fprintf(stream, "  t%u [shape=%s, label=", thread, shape);
 	report_dot_text(stream, name.bytes ? name.bytes : "");
 	fputs("];\n", stream);

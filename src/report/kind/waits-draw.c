@@ -121,8 +121,6 @@ static void name_thread(struct text_buffer *text, const struct report_view *view
 {
 	text->length = 0;
 	report_thread_name(text, view, thread);
-	if (view->threads[thread].function && !view->is_redacted)
-		text_printf(text, " %s", report_name(view, view->threads[thread].function));
 }
 
 static void name_object(struct text_buffer *text, const struct waits *waits, uint32_t object)

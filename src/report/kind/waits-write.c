@@ -71,7 +71,7 @@ static int by_edge_time(const void *left, const void *right)
 static void write_edges(struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "thread", "thread", CELL_THREAD, false },   { "function", "function", CELL_TEXT, false },
+		{ "thread", "thread", CELL_THREAD, false },   { "function", NULL, CELL_TEXT, false },
 		{ "object", "waited for", CELL_TEXT, false }, { "count", "waits", CELL_COUNT, false },
 		{ "sum_ns", "sum", CELL_DURATION, false },    { "most_ns", "most", CELL_DURATION, false },
 	};
@@ -81,14 +81,13 @@ static void write_edges(struct waits *waits, struct report_tables *tables)
 	report_table(tables, "edges", "Threads and what they waited for", columns, 6);
 	for (size_t i = 0; i < waits->edges.count; i++) {
 		uint32_t thread = (uint32_t)edges[i].key[0], function = tables->view->threads[thread].function;
-		bool is_named = function && !tables->view->is_redacted;
 
 		if (!edges[i].sum.count)
 			continue;
 		report_row(tables,
 			   (struct report_cell[]){
 				   report_cell_thread(thread),
-				   report_cell_text(is_named ? report_name(tables->view, function) : NULL),
+				   report_cell_text(function ? report_name(tables->view, function) : NULL),
 				   report_cell_text(name_object(&name, waits, (uint32_t)edges[i].key[1])),
 				   report_cell_number(edges[i].sum.count), report_cell_number(edges[i].sum.ns),
 				   report_cell_number(edges[i].sum.most_ns) },
@@ -261,6 +260,7 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 			    "their addresses.",
 			    (unsigned long long)waits->unread);
 	note_standing(waits, tables);
+	report_note_functions(tables);
 	report_note_left_out(tables, left_out);
 	if (waits->circles_left_out)
 		report_note(tables, "%llu circles are omitted: the limit is %d circles with %d threads in all.",

@@ -78,7 +78,7 @@ static void put_comm(struct text_buffer *json, const struct report_view *view, c
 
 static void put_function(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
 {
-	text_json(json, view->is_redacted ? "" : report_name(view, thread->function));
+	text_json(json, report_name(view, thread->function));
 }
 
 static void put_program(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)

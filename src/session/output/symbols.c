@@ -134,6 +134,17 @@ bool symbols_address(const struct symbols *symbols, uint64_t offset, uint64_t *a
 	return elf_address(&symbols->segments, offset, address);
 }
 
+uint64_t symbols_start(const struct symbols *symbols)
+{
+	uint64_t start = symbols->segments.count ? UINT64_MAX : 0;
+
+	for (uint32_t i = 0; i < symbols->segments.count; i++) {
+		if (symbols->segments.items[i].address < start)
+			start = symbols->segments.items[i].address;
+	}
+	return start;
+}
+
 /* What is mapped begins at a page: byte offset may lie before the segment, in the first page that it is in. */
 bool symbols_address_behind(const struct symbols *symbols, uint64_t offset, uint64_t distance, uint64_t *address)
 {

@@ -43,6 +43,9 @@ const char *symbols_at(const struct symbols *symbols, uint64_t address, uint64_t
  */
 bool symbols_address_behind(const struct symbols *symbols, uint64_t offset, uint64_t distance, uint64_t *address);
 
+/* The lowest address of the part, as the file's headers have it; 0 where there is none. */
+uint64_t symbols_start(const struct symbols *symbols);
+
 /* The address of byte `offset` as the file's headers have it; false: it is not loaded. */
 bool symbols_address(const struct symbols *symbols, uint64_t offset, uint64_t *address);
 

@@ -15,6 +15,7 @@
  *        plant-locks behind          two threads wait six seconds for two locks of a third one, which sleeps
  *        plant-locks handed          two threads hand two locks to each other, for two seconds
  *        plant-locks foreign         two threads are stuck on two locks that are not the C library's
+ *        plant-locks queue ROUNDS    a producer hands ROUNDS things to a consumer
  */
 
 #include <linux/futex.h>
@@ -280,6 +281,40 @@ static void foreign(void)
 	exit(0);
 }
 
+static void *producer(void *unused)
+{
+	for (int i = 0; i < rounds; i++) {
+		nap_us(1000);
+		pthread_mutex_lock(&mutex);
+		work++;
+		pthread_cond_signal(&work_came);
+		pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+
+static void *consumer(void *unused)
+{
+	for (int i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&mutex);
+		while (!work)
+			pthread_cond_wait(&work_came, &mutex);
+		work--;
+		pthread_mutex_unlock(&mutex);
+	}
+	return unused;
+}
+
+static void queue(void)
+{
+	pthread_t threads[2];
+
+	start(&threads[0], producer, NULL);
+	start(&threads[1], consumer, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -303,6 +338,8 @@ int main(int argc, char **argv)
 		pair(hander, 2);
 	else if (!strcmp(what, "foreign"))
 		foreign();
+	else if (!strcmp(what, "queue"))
+		queue();
 	else
 		return 2;
 	return 0;

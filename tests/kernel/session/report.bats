@@ -387,6 +387,70 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 	END
 }
 
+# `record_queue TRACE PROGRAM`: a producer and a consumer.
+record_queue()
+{
+	timeout 60 $ASTERISM record -q --for-report -o "$1" -- "$2" queue 20
+}
+
+@test "threads have the names of the functions that they began with, from the program's symbols" {
+	cp "$programs/plant-locks" program
+	record_queue trace "$PWD/program"
+	run -0 $ASTERISM report --only waits,processes trace
+	[[ $output =~ "consumer "[0-9]+"  condition" && $output =~ "  producer "[0-9]+"  condition" ]]
+	[[ $output =~ "program "[0-9]+ && $output != *"start functions"* ]]
+	$ASTERISM report --only waits -o waits.dot trace
+	[[ $(<waits.dot) =~ label=\"consumer\ [0-9]+\" && $(<waits.dot) == *label=\"producer\ * ]]
+	$ASTERISM report -f json -o named.json trace
+	$ASTERISM report -o page.html trace
+	$ASTERISM report --redact -o redacted.html trace
+	python3 - <<-'END'
+		import base64, json, re, zlib
+
+		def functions(name):
+		    page = open(name, encoding="utf-8").read()
+		    assert name == "page.html" or "consumer" not in page
+		    meta = re.search(r'id="meta">([^<]*)<', page).group(1)
+		    return {name for name in json.loads(zlib.decompress(base64.b64decode(meta), -15))["threads"]["function"]}
+
+		assert functions("page.html") == {"", "producer", "consumer"}
+		assert functions("redacted.html") == {""}
+		reports = json.load(open("named.json"))["reports"]
+		threads = reports["processes"]["tables"]["threads"]
+		assert [row["function"] for row in threads] == ["producer", "consumer"], threads
+		for row in reports["waits"]["tables"]["edges"]:
+		    is_first = row["thread"]["tid"] == row["thread"]["pid"]
+		    assert row["function"] in ([None] if is_first else ["producer", "consumer"]), row
+		assert any(row["function"] == "consumer" for row in reports["waits"]["tables"]["edges"])
+	END
+	for form in text csv dot json; do
+		run -0 $ASTERISM report --redact --only waits -f $form trace
+		[[ $output != *consumer* && $output != *"start functions"* ]]
+	done
+	echo >>program # it is not what was recorded
+	run -0 $ASTERISM report --only waits,processes trace
+	[[ $output != *"consumer "* && ${output//$'\n'/ } == *"The start functions of 2 threads are unknown: "* ]]
+}
+
+@test "a stripped program: its threads are shown without functions, and that is said" {
+	strip --strip-all -o stripped "$programs/plant-locks"
+	record_queue trace ./stripped
+	run -0 $ASTERISM report --only waits trace
+	[[ $output =~ "stripped "[0-9]+ && $output != *"producer "* && $output != *"consumer "* ]]
+	[[ ${output//$'\n'/ } == *"The start functions of 2 threads are unknown: "* ]]
+}
+
+@test "where the C library cannot be probed, and without --for-report, threads have no functions" {
+	cp -r "$root/catalogs" catalogs
+	sed -i 's/"lib\(c\|pthread\)\.so\.[0-9]:pthread_create"/"libnone.so.1:pthread_create"/' catalogs/linux.events
+	ASTERISM_CATALOGS=$PWD/catalogs record_queue trace "$programs/plant-locks"
+	timeout 60 $ASTERISM record -q -o usual -- "$programs/plant-locks" queue 2
+	for made in trace usual; do
+		run -0 $ASTERISM report --only waits $made
+		[[ $output != *"consumer "* && ${output//$'\n'/ } == *"are unknown: the trace has no thread_made (use record --for-report)."* ]]
+	done
+}
+
 @test "where events are missing, waits and holders are forgotten, and that is said" {
 	timeout 60 $ASTERISM record -q --for-report --catalog "$root/catalogs/pthread.events" -e 'pthread_mutex_*' -o trace -- \
 		taskset -c 0 "$programs/plant-locks" joined 2 || [ $? = 142 ]
