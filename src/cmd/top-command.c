@@ -213,6 +213,10 @@ static int check(const struct cli_arguments *arguments)
 		cli_error("-n needs --batch");
 		return STATUS_USAGE;
 	}
+	if (cli_has(arguments, OPTION_TRANSITIONS) && !arguments->operand_count && !cli_has(arguments, OPTION_SOCKET)) {
+		cli_error("--transitions is for rules: add their files, or --socket");
+		return STATUS_USAGE;
+	}
 	return STATUS_FINE;
 }
 
@@ -225,6 +229,7 @@ static int run(const struct cli_arguments *arguments)
 	if (cli_has(arguments, OPTION_INTERVAL))
 		watch.interval_ns = options[OPTION_INTERVAL].number;
 	watch.looks_max = options[OPTION_LOOKS].number;
+	watch.top.chosen = options[OPTION_TRANSITIONS].text;
 	if (!status)
 		status =
 			top_rules_new(arguments, cli_has(arguments, OPTION_SOCKET) ? options[OPTION_SOCKET].text : NULL,
@@ -254,6 +259,7 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism top", "Shows which processes run, wait for a CPU, or are blocked." },
 	{ "asterism top @slow-syscall my.rule", "The same, with what rules find in the whole machine." },
+	{ "asterism top --transitions slow_syscall @slow-syscall", "Also counts the transitions of the rule." },
 	{ "asterism top --socket /run/asterism.sock", "Shows the rules of asterismd instead." },
 	{ "asterism top --batch -n 1 --interval 10s", "Shows what happened in ten seconds, as plain text." },
 	{ NULL, NULL },
@@ -271,10 +277,13 @@ const struct cli_command cmd_top = {
 		       "sleeps all the time does not.\n\nFILEs are rules that run over the whole machine as long as "
 		       "top runs; their actions are only reported. Cost is measured per file: a \" means the same as "
 		       "the line above. With --socket the rules are those of asterismd, and their cost is known if "
-		       "asterismd runs with --measure; processes are shown if privileges allow it.\n\nKeys: q ends; "
+		       "asterismd runs with --measure; processes are shown if privileges allow it.\n\n--transitions "
+		       "shows how often each transition of a rule was "
+		       "tried, taken and held, and how often each of its conditions was asked and true, since the rule "
+		       "began (docs/why.md). asterismd needs --count-transitions for that.\n\nKeys: q ends; "
 		       "the space bar pauses; / asks for a part of the names of processes, which Escape takes away; r, "
 		       "w, b, s and p sort by time running, waiting for a CPU, blocked, by switches and by process.",
-	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET },
+	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET, OPTION_TRANSITIONS },
 	.examples = examples,
 	.run = run,
 };

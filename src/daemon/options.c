@@ -84,7 +84,8 @@ static const struct cli_option rows[OPTION_COUNT] = {
 			       .repeats = true },
 	[OPTION_COUNT_TRANSITIONS] = { "count-transitions", 0, CLI_FLAG,
 				       .help = "count how often each transition of a rule is tried and each condition "
-					       "is true, for 'asterism ctl query UNIT'",
+					       "is true, for 'asterism ctl query UNIT' and 'asterism top "
+					       "--transitions'",
 				       .more = "Costs some tens of nanoseconds at each event." },
 	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL,
 			     "do less when the daemon uses more than this share of a CPU", .most = 100000 },

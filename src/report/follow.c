@@ -353,7 +353,7 @@ static const struct {
 	[ROLE_WAKING] = { on_waking, false, true },
 	[ROLE_WAKEUP_NEW] = { on_wakeup_new, false, true },
 	[ROLE_FORK] = { on_fork, true, true },
-	[ROLE_THREAD_MADE] = { on_thread_made, true, true },
+	[ROLE_THREAD_MADE] = { on_thread_made, true, true }, /* a probe: the thread runs */
 	[ROLE_EXEC] = { on_exec, true, false },
 	[ROLE_ARGUMENTS] = { on_arguments, false, false },
 	[ROLE_EXIT] = { on_exit, true, true },

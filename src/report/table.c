@@ -101,8 +101,9 @@ void report_note_functions(struct report_tables *tables)
 			    "pthread_create of a shared glibc.",
 			    (unsigned long long)unknown);
 	else if (unknown)
-		report_note(tables, "The start functions of threads are unknown: the trace has no %s (use record "
-				    "--for-report).",
+		report_note(tables,
+			    "The start functions of threads are unknown: the trace has no %s (use record "
+			    "--for-report).",
 			    report_role_event(ROLE_THREAD_MADE));
 }
 

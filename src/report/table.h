@@ -118,7 +118,8 @@ static inline struct report_cell report_cell_thread(uint32_t thread)
 /* Where new threads were seen whose start function is not known. */
 void report_note_functions(struct report_tables *tables);
 
-/* "nginx 4711", "worker 4712" after its start function, "(interrupt)", for people: what CELL_THREAD is shown as in texts. */
+/* "nginx 4711", "worker 4712" after its start function, "(interrupt)", for people: what CELL_THREAD is shown as in
+ * texts. */
 void report_thread_name(struct text_buffer *text, const struct report_view *view, uint32_t thread);
 
 #endif

@@ -32,27 +32,53 @@ static const char *safe(const char *text, struct text_buffer *buffer, char *memo
 	return memory;
 }
 
-static void print_counts(long long one, long long other)
+static void put_counts(struct text_buffer *text, long long one, long long other)
 {
-	printf("  %12lld%12lld", one, other);
+	text_printf(text, "  %12lld%12lld", one, other);
 }
 
-static void print_text(const json_t *object, const char *name)
+static void put_words(struct text_buffer *text, const json_t *object, const char *name)
 {
-	text_write(stdout, string(object, name), TEXT_WORDS);
+	text_append_as(text, string(object, name), TEXT_WORDS);
 }
 
-static void print_condition(const json_t *condition)
+static void put_condition(struct text_buffer *text, const json_t *condition)
 {
 	long long asked = number(condition, "asked"), was_true = number(condition, "true");
 
-	print_counts(asked, was_true);
+	put_counts(text, asked, was_true);
 	if (asked)
-		printf("%10.3g %%      ", 100.0 * (double)was_true / (double)asked);
+		text_printf(text, "%10.3g %%      ", 100.0 * (double)was_true / (double)asked);
 	else
-		printf("%18s", "");
-	print_text(condition, "condition");
-	putchar('\n');
+		text_printf(text, "%18s", "");
+	put_words(text, condition, "condition");
+	text_append(text, "\n");
+}
+
+static void put_transition(struct text_buffer *text, const json_t *transition)
+{
+	const json_t *conditions = json_object_get(transition, "conditions");
+
+	put_counts(text, number(transition, "tried"), number(transition, "taken"));
+	text_printf(text, "%12lld  ", number(transition, "taken") - number(transition, "failed"));
+	put_words(text, transition, "state");
+	text_append(text, ": ");
+	put_words(text, transition, "event");
+	text_append(text, " -> ");
+	put_words(text, transition, "target");
+	text_append(text, "\n");
+	for (size_t i = 0; i < json_array_size(conditions); i++)
+		put_condition(text, json_array_get(conditions, i));
+}
+
+/* As `run -v` has it: program/why/transitions.c. */
+void ctl_put_transitions(const json_t *why, struct text_buffer *text)
+{
+	const json_t *transitions = json_object_get(why, "transitions");
+
+	text_printf(text, "  %12s%12s%12s  transition; of a condition: asked, true, share\n", "tried", "taken", "held");
+	for (size_t i = 0; i < json_array_size(transitions); i++)
+		put_transition(text, json_array_get(transitions, i));
 }
 
 static void print_rows(const json_t *rows, void (*print)(const json_t *row))
@@ -61,31 +87,10 @@ static void print_rows(const json_t *rows, void (*print)(const json_t *row))
 		print(json_array_get(rows, i));
 }
 
-static void print_transition(const json_t *transition)
-{
-	print_counts(number(transition, "tried"), number(transition, "taken"));
-	printf("%12lld  ", number(transition, "taken") - number(transition, "failed"));
-	print_text(transition, "state");
-	fputs(": ", stdout);
-	print_text(transition, "event");
-	fputs(" -> ", stdout);
-	print_text(transition, "target");
-	putchar('\n');
-	print_rows(json_object_get(transition, "conditions"), print_condition);
-}
-
-/* As `run -v` has it: program/why/transitions.c. */
-static void print_transitions(const json_t *why)
-{
-	if (!why)
-		return;
-	printf("  %12s%12s%12s  transition; of a condition: asked, true, share\n", "tried", "taken", "held");
-	print_rows(json_object_get(why, "transitions"), print_transition);
-}
-
 static void print_rule(const json_t *rule)
 {
-	struct text_buffer buffer;
+	const json_t *why = json_object_get(rule, "why");
+	struct text_buffer buffer, transitions = { 0 };
 	char memory[256];
 
 	printf("  %-24s %-8s %10lld matches  %8lld runs  %6lld lost",
@@ -96,7 +101,10 @@ static void print_rule(const json_t *rule)
 	if (number(rule, "below_severity"))
 		printf("  %lld below --min-severity", number(rule, "below_severity"));
 	putchar('\n');
-	print_transitions(json_object_get(rule, "why"));
+	if (why)
+		ctl_put_transitions(why, &transitions);
+	fputs(transitions.bytes ? transitions.bytes : "", stdout);
+	text_fini(&transitions);
 }
 
 static void print_tally(const json_t *tally)

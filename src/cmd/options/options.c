@@ -147,7 +147,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_FOR] = { "for", 0, CLI_TIME, "TIME", NULL, "stop after TIME, such as 500ms, 10s, 2min or 1h" },
 	[OPTION_FOR_REPORT] = { "for-report", 0, CLI_FLAG,
 				.help = "also record what 'asterism report' needs: interrupts, disk requests, kernel "
-					"page faults, inherited priorities, command lines, start functions of threads" },
+					"page faults, inherited priorities, command lines, start functions of "
+					"threads" },
 	[OPTION_FORMAT] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
 			    "output format of matches: text (default) or json: one object per line" },
 	[OPTION_FORMAT_EVENTS] = { "format", 'f', CLI_CHOICE, "FORMAT", format_choices,
@@ -321,6 +322,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_TRACE] = { "trace", 0, CLI_TEXT, "TRACE", NULL,
 			   "predict what the rules will do and cost from what they do in TRACE; may be repeated",
 			   .repeats = true, .complete = CLI_COMPLETE_FILE },
+	[OPTION_TRANSITIONS] = { "transitions", 0, CLI_TEXT, "RULE", NULL,
+				 "show how often each transition and condition of the rule called RULE was tried and "
+				 "true",
+				 .more = "Costs some tens of nanoseconds at each event." },
 	[OPTION_WHEN] = { "time", 0, CLI_CHOICE, "FORM", when_choices,
 			  "times of matches: wall (the date, and the host), mono (CLOCK_MONOTONIC, in seconds) or "
 			  "delta (seconds since the previous match)" },

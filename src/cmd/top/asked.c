@@ -5,10 +5,12 @@
 
 #include "cli/print.h"
 #include "cmd/ctl/client.h"
+#include "cmd/ctl/print.h"
 #include "cmd/options/status.h"
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 static uint64_t number(const json_t *object, const char *name)
 {
@@ -51,11 +53,44 @@ static bool take_unit(const json_t *unit, struct top *top)
 /* A daemon that answers no sooner is stopped, or has no processor. */
 static const uint64_t ASK_PATIENCE_NS = 10000000000;
 
-int top_ask(const char *socket, struct top *top)
+static int ask(const char *socket, json_t *request, json_t **reply)
 {
 	const struct ctl_way way = { .path = socket, .patience_ns = ASK_PATIENCE_NS };
-	json_t *request = json_pack("{s:s}", "op", "query"), *reply = NULL;
-	int status = request ? ctl_ask(&way, request, NULL, 0, &reply) : STATUS_USAGE;
+
+	return request ? ctl_ask(&way, request, NULL, 0, reply) : STATUS_USAGE;
+}
+
+/* The daemon tells transitions of one unit at a time. */
+static int ask_transitions(const char *socket, const char *unit, struct top *top)
+{
+	json_t *reply = NULL;
+	int status = ask(socket, json_pack("{s:s,s:s}", "op", "query", "unit", unit), &reply);
+
+	if (status)
+		return status;
+
+	const json_t *rules = json_object_get(json_array_get(json_object_get(reply, "units"), 0), "rules");
+
+	for (size_t i = 0; i < json_array_size(rules); i++) {
+		const json_t *rule = json_array_get(rules, i), *why = json_object_get(rule, "why");
+		const char *name = json_string_value(json_object_get(rule, "rule"));
+
+		if (!name || strcmp(name, top->chosen) != 0)
+			continue;
+		if (why)
+			ctl_put_transitions(why, &top->transitions);
+		else
+			text_append(&top->transitions, "asterismd does not count transitions: start it with "
+						       "--count-transitions\n");
+	}
+	json_decref(reply);
+	return STATUS_FINE;
+}
+
+int top_ask(const char *socket, struct top *top)
+{
+	json_t *reply = NULL;
+	int status = ask(socket, json_pack("{s:s}", "op", "query"), &reply);
 	bool fits = true;
 
 	if (status)
@@ -66,9 +101,13 @@ int top_ask(const char *socket, struct top *top)
 	for (size_t i = 0; i < json_array_size(units) && fits; i++)
 		fits = take_unit(json_array_get(units, i), top);
 	top->lost = number(daemon, "lines_dropped") + number(daemon, "results_dropped");
+	for (size_t i = 0; top->chosen && i < top->rule_count && fits && !status; i++) {
+		if (!top->transitions.length && strcmp(top->rules[i].name, top->chosen) == 0)
+			status = ask_transitions(socket, top->rules[i].unit, top);
+	}
 	json_decref(reply);
 	if (fits)
-		return STATUS_FINE;
+		return status;
 	cli_error("out of memory");
 	return STATUS_USAGE;
 }

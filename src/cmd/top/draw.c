@@ -135,6 +135,33 @@ static void put_rules(const struct top *top, const struct top_room *room, struct
 	put_text("", room, text);
 }
 
+static void put_transitions(const struct top *top, const struct top_room *room, struct text_buffer *text)
+{
+	size_t left = room->rows ? room->rows / RULES_SHARE : SIZE_MAX;
+	char bytes[LINE_BYTES];
+	struct text_buffer line;
+
+	if (!top->chosen)
+		return;
+	text_init_fixed(&line, bytes, sizeof bytes);
+	text_append(&line, "TRANSITIONS OF ");
+	text_append_as(&line, top->chosen, TEXT_WORDS);
+	text_append(&line, top->transitions.length ? "" : ": there is no such rule");
+	put_line(text, room, &line);
+	for (size_t at = 0; at < top->transitions.length; left--) {
+		char *start = top->transitions.bytes + at;
+		size_t length = strcspn(start, "\n");
+
+		if (!left) {
+			put_text("and more: a higher terminal, or --batch, shows all", room, text);
+			break;
+		}
+		put_line(text, room, &(struct text_buffer){ .bytes = start, .length = length });
+		at += length + 1;
+	}
+	put_text("", room, text);
+}
+
 static bool is_shown(const struct top *top, const struct top_process *process)
 {
 	return !top->filter[0] || strstr(process->name, top->filter);
@@ -175,6 +202,7 @@ void top_draw(const struct top *top, const struct top_room *room, struct text_bu
 	put_head(top, room, text);
 	put_text("", room, text);
 	put_rules(top, room, text);
+	put_transitions(top, room, text);
 	put_processes(top, room, text);
 	if (room->rows) {
 		while (lines_left(text, room))

@@ -8,17 +8,19 @@
 #include "base/diag.h"
 #include "cli/print.h"
 #include "cmd/input/library.h"
+#include "cmd/ctl/print.h"
 #include "cmd/input/rules.h"
 #include "cmd/options/status.h"
 #include "cmd/top/asked.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 16 << 20 };
+enum { TEXT_MAX = 16 << 20, SPARE_BYTES = 4096 };
 
 /* The space-saving algorithm (Metwally, Agrawal, El Abbadi 2005): a key that is new takes the place of the rarest. */
 struct keys {
@@ -107,11 +109,28 @@ static int open_unit(struct top_rules *rules, const struct session_rules_file *f
 	return result ? complain(rules, result) : STATUS_FINE;
 }
 
+static int check_chosen(const struct top_rules *rules, const char *chosen)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+
+	for (size_t i = 0; i < rules->count; i++) {
+		for (size_t j = 0; j < asterism_rules_count(rules->units[i].rules); j++) {
+			if (asterism_rules_info(rules->units[i].rules, j, &info) == 0 && strcmp(info.name, chosen) == 0)
+				return STATUS_FINE;
+		}
+	}
+	cli_error("there is no rule '%s' in the rule files", chosen);
+	return STATUS_USAGE;
+}
+
 static int open_own(struct top_rules *rules, const struct cli_arguments *arguments)
 {
-	const struct asterism_session_options options = {
-		.size = sizeof options, .scope = ASTERISM_SCOPE_ALL, .on_match = on_match, .measure = 1
-	};
+	const char *chosen = arguments->options[OPTION_TRANSITIONS].text;
+	const struct asterism_session_options options = { .size = sizeof options,
+							  .scope = ASTERISM_SCOPE_ALL,
+							  .on_match = on_match,
+							  .measure = 1,
+							  .count_transitions = chosen != NULL };
 	struct library_files files = { 0 };
 	struct asterism_diag *diag = asterism_diag_new();
 	int status = library_resolve(arguments->operands, arguments->operand_count, &files);
@@ -130,7 +149,7 @@ static int open_own(struct top_rules *rules, const struct cli_arguments *argumen
 	for (size_t i = 0; i < files.count && !status; i++)
 		status = open_unit(rules, &files.files[i]);
 	library_files_fini(&files);
-	return status;
+	return status || !chosen ? status : check_chosen(rules, chosen);
 }
 
 int top_rules_new(const struct cli_arguments *arguments, const char *socket, struct top_rules **made)
@@ -190,6 +209,25 @@ static void name_key(const struct keys *keys, char *name, size_t size)
 			 100.0 * (double)keys->rows[most].count / (double)keys->all);
 }
 
+/* Of the chosen rule. Counts may grow between the two calls. */
+static int look_at_transitions(const struct own_unit *unit, size_t rule, struct top *top)
+{
+	size_t size = (size_t)asterism_rules_why(unit->rules, rule, NULL, 0) + SPARE_BYTES;
+	char *text = alloc_zero(size, 1);
+	json_t *why;
+
+	if (!text)
+		return -ENOMEM;
+	asterism_rules_why(unit->rules, rule, text, size);
+	why = json_loads(text, 0, NULL);
+	alloc_free(text);
+	if (!why)
+		return -ENOMEM;
+	ctl_put_transitions(why, &top->transitions);
+	json_decref(why);
+	return top->transitions.failure;
+}
+
 static int look_at_unit(const struct own_unit *unit, struct top *top)
 {
 	static const char *const places[] = { [ASTERISM_PLACE_KERNEL] = "kernel", [ASTERISM_PLACE_USER] = "user" };
@@ -215,6 +253,9 @@ static int look_at_unit(const struct own_unit *unit, struct top *top)
 		rule->is_measured = true;
 		rule->is_first = i == 0;
 		name_key(&unit->keys[i], rule->key, sizeof rule->key);
+		if (top->chosen && !top->transitions.length && strcmp(top->chosen, info.name) == 0 &&
+		    look_at_transitions(unit, i, top))
+			return -ENOMEM;
 	}
 	return 0;
 }

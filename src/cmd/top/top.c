@@ -29,6 +29,7 @@ void top_turn(struct top *top, uint64_t now_ns)
 	swap(top->process_count, top->last_process_count);
 	swap(top->process_capacity, top->last_process_capacity);
 	top->rule_count = top->process_count = 0;
+	top->transitions.length = 0;
 	top->interval_ns = top->looked_ns ? now_ns - top->looked_ns : 0;
 	top->looked_ns = now_ns;
 }
@@ -179,6 +180,7 @@ void top_compare(struct top *top)
 void top_fini(struct top *top)
 {
 	states_free(top->states);
+	text_fini(&top->transitions);
 	alloc_free(top->rules);
 	alloc_free(top->last_rules);
 	alloc_free(top->processes);

@@ -45,8 +45,10 @@ struct top {
 	uint64_t lost;         /* results and events, as far as rules do not say */
 	uint64_t missed;       /* times that were not counted */
 	uint64_t looked_ns,
-		interval_ns;        /* the last look, and how long it was after the one before; 0: there was none */
-	uint64_t read_ns, since_ns; /* the same of processes */
+		interval_ns;            /* the last look, and how long it was after the one before; 0: there was none */
+	uint64_t read_ns, since_ns;     /* the same of processes */
+	const char *chosen;             /* a rule, of which transitions are shown; NULL: none */
+	struct text_buffer transitions; /* of this look: lines; none where the rule was not found */
 	enum top_sort sort;
 	char filter[32];
 	bool is_paused, asks_filter;

@@ -63,6 +63,45 @@ teardown() {
 	grep -Eq "^asked +kernel +[0-9.]*[1-9][0-9.]* +[1-9][0-9]* " <<<"$output" || { echo "$output"; cat log; false; }
 }
 
+# `counted OUTPUT`: how often the rule's transition was tried and taken, and its condition asked and true, at the last look.
+counted() {
+	awk '/^TRANSITIONS OF asked$/ { at = NR } at && NR == at + 2 { printf "%d %d ", $1, $2 }
+		at && NR == at + 3 { printf "%d %d\n", $1, $2 }' <<<"$1" | tail -1
+}
+
+@test "transitions and conditions of a chosen rule, of top's own and of asterismd's" {
+	run -0 --separate-stderr timeout 120 "$ASTERISM" top --batch -n 2 --interval 1s --transitions asked asked.rule
+	[ "$stderr" = "" ]
+	grep -Eq '^ +[1-9][0-9]* +[1-9][0-9]* +[1-9][0-9]*  start: sys_enter_getppid:a -> match' <<<"$output"
+	grep -Eq '^ +[1-9][0-9]* +[1-9][0-9]* +[0-9.e+]+ % +a.comm == "planted"' <<<"$output"
+	read -r tried taken was_asked was_true < <(counted "$output")
+	matches=$(grep '^asked ' <<<"$output" | tail -1 | awk '{ print $4 }')
+	(( tried == was_asked && taken == was_true && taken <= tried && taken >= matches && matches > 0 ))
+	run -2 timeout 60 "$ASTERISM" top --batch -n 1 --transitions nothing asked.rule
+	[[ $output == *"there is no rule 'nothing' in the rule files"* ]]
+	run -2 timeout 60 "$ASTERISM" top --batch -n 1 --transitions asked
+	[[ $output == *"--transitions is for rules"* ]]
+	mkdir rules
+	cp asked.rule rules/
+	for count in --count-transitions --measure; do
+		"$(dirname "$ASTERISM")/asterismd" --socket "$PWD/socket" --rules rules $count >log 2>&1 &
+		daemon=$!
+		wait_for "$ASTERISM" ctl --socket "$PWD/socket" ping
+		run -0 timeout 60 "$ASTERISM" top --batch -n 1 --interval 1s --socket "$PWD/socket" --transitions asked
+		if [ $count = --measure ]; then
+			[[ $output == *"asterismd does not count transitions: start it with --count-transitions"* ]]
+		else
+			read -r tried taken was_asked was_true < <(counted "$output")
+			(( tried == was_asked && taken == was_true && taken > 0 ))
+		fi
+		run -0 timeout 60 "$ASTERISM" top --batch -n 1 --interval 100ms --socket "$PWD/socket" --transitions nothing
+		[[ $output == *"TRANSITIONS OF nothing: there is no such rule"* ]]
+		kill $daemon
+		wait $daemon || true
+		daemon=
+	done
+}
+
 # `shows TEXT`: whether the terminal does.
 shows() {
 	tmux -S "$tmux" capture-pane -p | grep -q -- "$1"
@@ -82,9 +121,10 @@ is_gone() {
 	TERM=xterm tmux -S "$tmux" -f /dev/null new-session -d -x 80 -y 24 "PS1='ready> ' sh"
 	wait_for shows 'ready>'
 	for end in q C-c kill; do
-		tmux -S "$tmux" send-keys "clear; $ASTERISM top --interval 300ms asked.rule" Enter
+		tmux -S "$tmux" send-keys "clear; $ASTERISM top --interval 300ms --transitions asked asked.rule" Enter
 		wait_for shows 'planted'
 		shows '^RULE  '
+		shows '^TRANSITIONS OF asked'
 		[ "$(tmux -S "$tmux" capture-pane -p | wc -l)" = 24 ]
 		tmux -S "$tmux" send-keys p
 		wait_for shows 'by pid'
