@@ -427,6 +427,15 @@ record_queue()
 		run -0 $ASTERISM report --redact --only waits -f $form trace
 		[[ $output != *consumer* && $output != *"start functions"* ]]
 	done
+	# Those that are no threads of the process, and those behind a gap, did not begin with what was announced.
+	$ASTERISM dump -f json trace >told.jsonl
+	sed 's/\("sched_process_fork".*"child_pid":\)\([0-9]*\),"child_tgid":[0-9]*/\1\2,"child_tgid":\2/' told.jsonl >forked.jsonl
+	sed 's/^{"event":"sched_process_fork",/{"lost":1}\n&/' told.jsonl >lossy.jsonl
+	[[ $($ASTERISM report --only waits told.jsonl) == *"consumer "* ]]
+	run -0 $ASTERISM report --only waits forked.jsonl
+	[[ $output != *"consumer "* && $output == *"program "* ]]
+	run -3 $ASTERISM report --only waits lossy.jsonl
+	[[ $output != *"consumer "* && $output =~ "program "[0-9]+"  condition" ]]
 	echo >>program # it is not what was recorded
 	run -0 $ASTERISM report --only waits,processes trace
 	[[ $output != *"consumer "* && ${output//$'\n'/ } == *"The start functions of 2 threads are unknown: "* ]]
