@@ -36,7 +36,7 @@ int engine_feed(struct engine *engine, const struct event_header *record)
 	uint32_t types = engine->program->type_count;
 	uint32_t type = event_type_of(record);
 	const struct engine_dispatch *row = &engine->dispatch[type < types ? type : types];
-	struct engine_event event = { record, row->record_bytes, engine->number + 1 };
+	struct engine_event event = { .record = record, .record_bytes = row->record_bytes };
 
 	if (record->ts > engine->deadline) {
 		engine_timers_expire(engine, record->ts);
@@ -48,7 +48,7 @@ int engine_feed(struct engine *engine, const struct event_header *record)
 	if (event.record->ts > engine->now)
 		engine->now = event.record->ts;
 	engine->seq = record->seq;
-	engine->number++;
+	event.number = ++engine->number; /* behind those of events that were raised at a deadline before it */
 	if (engine->seen)
 		engine->seen[type < types ? type : types]++;
 	if (event_is_unknown(record))
