@@ -325,7 +325,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 }
 
 @test "the graph of waits: threads wait for the same mutex, the first one joins them" {
-	record_locks trace none convoy 50
+	record_locks trace none convoy 400
 	$ASTERISM report --only waits -o waits.dot trace
 	$ASTERISM report --only waits -o waits.svg trace
 	python3 - <<-'END'
