@@ -55,7 +55,7 @@ def folders_above(name):
 
 
 class Tree:
-    """What there is, and what of it a text may mean: a/b/c.c; a/b/c for c.c and c.h; a/b/c*.c; docs/decisions/0003."""
+    """What there is, and what of it a text may mean: a/b/c.c; a/b/c for c.c and c.h; a/b/c*.c; docs/internals/decisions/0003."""
 
     def __init__(self, files):
         self.folders = {folder for name in files for folder in folders_above(name)}

@@ -4,7 +4,7 @@
 
 /*
  * What reading a program knows. The tokens, literals and messages are those of the rule language; what it does with
- * them is DESL's own (docs/decisions/0024-desl-has-its-own-grammar.md).
+ * them is DESL's own (docs/internals/decisions/0024-desl-has-its-own-grammar.md).
  */
 
 #include "desl/program-priv.h"

@@ -5,7 +5,7 @@
 /*
  * The kernel executor: generates BPF programs from a program image, loads and attaches them, and hands out the
  * matches they find. Nothing is pinned: when the process goes, however it goes, everything in the kernel goes.
- * One session belongs to one thread at a time. docs/execution.md says what happens at an event. Its folders, from the
+ * One session belongs to one thread at a time. docs/internals/execution.md says what happens at an event. Its folders, from the
  * bottom:
  *
  *   asm       instructions of one program, its labels and calls

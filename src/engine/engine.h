@@ -5,7 +5,7 @@
 /*
  * The user-space executor: runs the rules of one program over a stream of event records. All memory is taken when
  * the engine is made (or while runs first grow into it, bounded by the rules' pools); the event path does not allocate.
- * One engine belongs to one thread at a time. docs/execution.md says what it does with an event.
+ * One engine belongs to one thread at a time. docs/internals/execution.md says what it does with an event.
  */
 
 #include "base/diag.h"

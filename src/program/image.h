@@ -4,7 +4,7 @@
 
 /*
  * The program image: rules compiled to automata in a flat, position-independent form, little-endian, every reference
- * an index into a table of the image. What each executor must do with it is told in docs/execution.md; program/load.h
+ * an index into a table of the image. What each executor must do with it is told in docs/internals/execution.md; program/load.h
  * is the only way to get one, and validates everything said here, so executors may index without checks.
  */
 
@@ -77,7 +77,7 @@ enum program_semantics {
 	PROGRAM_STRICT_PARTITION,
 	PROGRAM_SKIP_TILL_NEXT,
 	PROGRAM_SKIP_TILL_ANY,
-	PROGRAM_MACHINE, /* not a pattern: docs/execution.md, "Machines" */
+	PROGRAM_MACHINE, /* not a pattern: docs/internals/execution.md, "Machines" */
 };
 
 enum program_mode { PROGRAM_ANY_MODE, PROGRAM_SYNCHRONOUS, PROGRAM_ASYNCHRONOUS };

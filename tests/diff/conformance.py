@@ -61,7 +61,7 @@ def wrong_stats(name, stats, live=True):
     if not os.path.exists(os.path.join(FOLDER, name, "stats.json")):
         return None
     want = json.loads(read(name, "stats.json"))
-    if not live:  # in the kernel it counts the places that were ever in use: docs/kernel-matching.md
+    if not live:  # in the kernel it counts the places that were ever in use: docs/internals/kernel-matching.md
         want = {rule: {k: v for k, v in counts.items() if k != "runs_live_max"} for rule, counts in want.items()}
     return None if same(want, stats) else f"    the stats must be {want}\n    but are {stats}"
 

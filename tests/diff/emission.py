@@ -3,7 +3,7 @@
 Rules that raise events for each other (EMIT): generated chains, and what they must give. The oracle knows one rule and
 one stream; here each rule is given its stream: the events of the input, and among them those that other rules raise.
 
-Where a raised event stands follows from how events are dealt with (docs/execution.md): an event is taken through all
+Where a raised event stands follows from how events are dealt with (docs/internals/execution.md): an event is taken through all
 rules, in their order, before anything that it raised, and raised events come in the order in which they were raised. So every event
 has a way: the place of the input's event, whether the time was up before it (then when, and who was armed when), how many
 matches led to it, and at each of these (rule, match, statement). Sorted by their ways events stand in the order in which rules see them.

@@ -39,7 +39,7 @@ def judge(oracle, matches, result, kernel=False):
     if found:
         return found
     want, stats = without(oracle.stats(), "divisions_by_zero"), result.stats["rules"]  # of WHEREs it knows none
-    if kernel:  # counts the places that were ever in use: docs/kernel-matching.md
+    if kernel:  # counts the places that were ever in use: docs/internals/kernel-matching.md
         want = without(want, "runs_live_max")
     return None if same(want, stats) else f"    the stats must be {want}\n    but are {told(want, stats)}"
 

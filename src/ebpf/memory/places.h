@@ -2,7 +2,7 @@
 #ifndef EBPF_MEMORY_PLACES_H
 #define EBPF_MEMORY_PLACES_H
 
-/* Runs that give their places to newer ones: docs/execution.md, "Places". */
+/* Runs that give their places to newer ones: docs/internals/execution.md, "Places". */
 
 #include "ebpf/memory/emit.h"
 

@@ -83,7 +83,7 @@ uint32_t program_why_words(const struct program *program, const struct program_r
 	return words;
 }
 
-/* Under SKIPTILLANY, and where a machine copies, a run may take two: docs/execution.md. */
+/* Under SKIPTILLANY, and where a machine copies, a run may take two: docs/internals/execution.md. */
 bool program_why_precedes(const struct program_rule *rule, const struct program_transition *one,
 			  const struct program_transition *other)
 {
