@@ -390,7 +390,7 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 # `record_queue TRACE PROGRAM`: a producer and a consumer.
 record_queue()
 {
-	timeout 60 $ASTERISM record -q --for-report -o "$1" -- "$2" queue 20
+	timeout 120 $ASTERISM record -q --for-report -o "$1" -- "$2" queue 20
 }
 
 @test "threads have the names of the functions that they began with, from the program's symbols" {
@@ -453,7 +453,7 @@ record_queue()
 	cp -r "$root/catalogs" catalogs
 	sed -i 's/"lib\(c\|pthread\)\.so\.[0-9]:pthread_create"/"libnone.so.1:pthread_create"/' catalogs/linux.events
 	ASTERISM_CATALOGS=$PWD/catalogs record_queue trace "$programs/plant-locks"
-	timeout 60 $ASTERISM record -q -o usual -- "$programs/plant-locks" queue 2
+	timeout 120 $ASTERISM record -q -o usual -- "$programs/plant-locks" queue 2
 	for made in trace usual; do
 		run -0 $ASTERISM report --only waits $made
 		[[ $output != *"consumer "* && ${output//$'\n'/ } == *"are unknown: the trace has no thread_made (use record --for-report)."* ]]
