@@ -102,6 +102,7 @@ static int run(struct feed *feed, const struct event_header *record, uint32_t ty
 	copy->type = type;
 	if (!event_is_late(record))
 		copy->ts = feed->latest;
+	matcher_begin_number(feed->matcher);
 	for (uint32_t part = 0; part < ebpf_matcher_parts(feed->matcher, type); part++) {
 		/* Always the same CPU: counts per CPU then tell the order of runs. */
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);

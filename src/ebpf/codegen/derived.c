@@ -66,7 +66,7 @@ int emit_derived_find(const struct emit_context *context, uint32_t type, const s
 {
 	int found;
 
-	*derived = (struct emit_derived){ .map = -1 };
+	*derived = (struct emit_derived){ .map = -1, .at_event = type != PROGRAM_NONE };
 	found = plan_cascade(context->plan, type, part, &derived->cascade);
 	if (found > 0)
 		measure(context, derived);

@@ -11,6 +11,7 @@
 /* What the code that deals with a part's raised events is like; see codegen/derived.c. */
 struct emit_derived {
 	struct plan_cascade cascade;
+	bool at_event;         /* not by the sweep */
 	int map;               /* what follows per CPU: the queue, its nodes, scratch */
 	uint32_t count, bytes; /* of nodes */
 	uint32_t record_off;   /* of the record in them */

@@ -44,6 +44,7 @@ static struct emit emit_for(const struct drain *drain, const struct plan_event *
 	emit.irq_flags = drain->irq_flags;
 	emit.derived = drain->derived;
 	emit.is_derived = true;
+	emit.is_behind = drain->derived->at_event;
 	emit.derived_scratch = drain->derived->scratch_off;
 	return emit;
 }

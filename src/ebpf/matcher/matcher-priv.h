@@ -71,6 +71,8 @@ int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 void matcher_sweep_close(struct ebpf_matcher *matcher);
 /* Lets time pass up to now, exclusive of deadlines at now itself. Returns as matcher_inbox_drain. */
 int matcher_sweep_to(struct ebpf_matcher *matcher, uint64_t now);
+/* What is made from now on comes behind all that was made before, where events are fed. */
+void matcher_begin_number(struct ebpf_matcher *matcher);
 uint64_t matcher_sweep_next(const struct ebpf_matcher *matcher);
 
 #endif

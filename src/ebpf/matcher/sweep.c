@@ -178,6 +178,17 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 	return count;
 }
 
+/*
+ * The programs of an event run one after the other, each with what it raises: numbers taken at a raised event are behind
+ * those that all programs take at the event before it, and before those of the next.
+ */
+void matcher_begin_number(struct ebpf_matcher *matcher)
+{
+	struct matcher_work *work = memory_at(&matcher->memory, &matcher->memory.work);
+
+	work->made += 2 * (uint64_t)MATCHER_MADE_BEHIND - work->made % MATCHER_MADE_BEHIND;
+}
+
 /* Gives the due runs to the program, as many at a time as it takes. */
 static int expire(struct ebpf_matcher *matcher, uint64_t now)
 {
@@ -192,6 +203,7 @@ static int expire(struct ebpf_matcher *matcher, uint64_t now)
 		work->count = left < MATCHER_WORK_MAX ? left : MATCHER_WORK_MAX;
 		work->now = now;
 		work->seq = sweep->seq;
+		matcher_begin_number(matcher);
 		for (size_t i = 0; i < work->count; i++)
 			work->items[i] =
 				(struct matcher_overdue){ sweep->due[done + i].rule, sweep->due[done + i].run };

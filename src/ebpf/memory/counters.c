@@ -140,4 +140,6 @@ void emit_now(struct emit *emit)
 	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, made));
 	ebpf_alu_imm(as, BPF_ADD, R0, 1);
 	ebpf_store(as, BPF_DW, R1, offsetof(struct matcher_work, made), R0);
+	if (emit->is_behind)
+		ebpf_alu_imm(as, BPF_ADD, R0, MATCHER_MADE_BEHIND);
 }

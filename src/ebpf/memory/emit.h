@@ -72,6 +72,7 @@ struct emit {
 	bool has_late;     /* it has been fetched before what follows */
 	bool holds;        /* what it touches is locked all the time */
 	bool is_derived;   /* the event was raised by a rule; then, where scratch lies behind this CPU's queue */
+	bool is_behind;    /* and comes when all programs have dealt with the event that led to it */
 	uint32_t derived_scratch;
 	const struct emit_derived *derived; /* codegen/derived.h; NULL: nothing is raised here */
 };

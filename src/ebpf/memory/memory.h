@@ -147,7 +147,10 @@ enum {
 	MATCHER_FIRINGS_MAX = 256,        /* timers of one instance that an event lets go off before itself */
 };
 
-enum { MATCHER_WORK_MAX = 1024 };
+enum {
+	MATCHER_WORK_MAX = 1024,
+	MATCHER_MADE_BEHIND = 1 << 24, /* numbers are this much higher for what an event led to */
+};
 
 struct matcher_work {
 	uint64_t count, now;
