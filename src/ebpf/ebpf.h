@@ -5,8 +5,8 @@
 /*
  * The kernel executor: generates BPF programs from a program image, loads and attaches them, and hands out the
  * matches they find. Nothing is pinned: when the process goes, however it goes, everything in the kernel goes.
- * One session belongs to one thread at a time. docs/internals/execution.md says what happens at an event. Its folders, from the
- * bottom:
+ * One session belongs to one thread at a time. docs/internals/execution.md says what happens at an event. Its folders,
+ * from the bottom:
  *
  *   asm       instructions of one program, its labels and calls
  *   kernel    what the running kernel is like (types, features) and how programs get into it

@@ -4,8 +4,8 @@
 
 /*
  * The program image: rules compiled to automata in a flat, position-independent form, little-endian, every reference
- * an index into a table of the image. What each executor must do with it is told in docs/internals/execution.md; program/load.h
- * is the only way to get one, and validates everything said here, so executors may index without checks.
+ * an index into a table of the image. What each executor must do with it is told in docs/internals/execution.md;
+ * program/load.h is the only way to get one, and validates everything said here, so executors may index without checks.
  */
 
 #include "program/image-aggregate.h"

@@ -179,8 +179,8 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 }
 
 /*
- * The programs of an event run one after the other, each with what it raises: numbers taken at a raised event are behind
- * those that all programs take at the event before it, and before those of the next.
+ * The programs of an event run one after the other, each with what it raises: numbers taken at a raised event are
+ * behind those that all programs take at the event before it, and before those of the next.
  */
 void matcher_begin_number(struct ebpf_matcher *matcher)
 {

@@ -3,9 +3,9 @@
 #define PROGRAM_WHY_WHY_H
 
 /*
- * What became of a rule's runs, counted: docs/internals/execution.md says what each executor counts when it is asked to. The
- * counts of a rule are one array of numbers, so that executors add them up without a look at what they mean; where in
- * it a fact stands is decided here.
+ * What became of a rule's runs, counted: docs/internals/execution.md says what each executor counts when it is asked
+ * to. The counts of a rule are one array of numbers, so that executors add them up without a look at what they mean;
+ * where in it a fact stands is decided here.
  */
 
 #include "program/load.h"

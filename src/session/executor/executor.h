@@ -3,10 +3,10 @@
 #define SESSION_EXECUTOR_EXECUTOR_H
 
 /*
- * An executor: rules of a program at work, behind one interface. docs/internals/execution.md says what each of them does with an
- * event; where rules run, on how many threads and how events reach them is the matter of a kind. What a kind promises
- * beyond that stands at the head of its file. One executor belongs to one thread at a time, which also is the one that
- * on_match is called in.
+ * An executor: rules of a program at work, behind one interface. docs/internals/execution.md says what each of them
+ * does with an event; where rules run, on how many threads and how events reach them is the matter of a kind. What a
+ * kind promises beyond that stands at the head of its file. One executor belongs to one thread at a time, which also is
+ * the one that on_match is called in.
  *
  * Another kind is a file with a descriptor and a row in executor.c.
  */

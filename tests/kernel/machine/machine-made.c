@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Runs machines, made row by row as images, over events through generated code in the kernel and through the engine,
- * and compares what is told and counted: with what docs/internals/execution.md says must be, and for random machines with each
- * other.
+ * and compares what is told and counted: with what docs/internals/execution.md says must be, and for random machines
+ * with each other.
  */
 
 #include "machine-image.h"

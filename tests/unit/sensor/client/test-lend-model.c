@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Explores how those who borrow a ring for an event can come in each other's way (docs/internals/decisions/0019). The code is
- * that of src/sensor/client, whose every atomic access is a point where another may go on; a reader drains the rings
- * between. Each event must be found once, whole, in the name of who raised it; what found no ring must be counted.
+ * Explores how those who borrow a ring for an event can come in each other's way (docs/internals/decisions/0019). The
+ * code is that of src/sensor/client, whose every atomic access is a point where another may go on; a reader drains the
+ * rings between. Each event must be found once, whole, in the name of who raised it; what found no ring must be
+ * counted.
  *
  * Two borrowers of one ring are explored exhaustively (of two rings, too, with the argument `large`), three with two
  * events each are drawn. What is read and written of a ring's
