@@ -101,6 +101,7 @@ int main(int argc, char **argv)
 	const struct cli_command *command;
 	int status;
 
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* not a system call for each character */
 	if (argc > 0 && is_daemon(argv[0]))
 		return daemon_main(argc, argv);
 	hold_standard_descriptors();

@@ -148,3 +148,16 @@ END
 	done
 	shown_json test -f json -v r
 }
+
+@test "a line of a message is one write" {
+	echo 'RULE r PATTERN { [sys_enter_read:a, sys_exit_nothing:b] } WHERE { a.fd = 3 }' >bad.rule
+	python3 - "$ASTERISM" <<-'END'
+		import socket, subprocess, sys
+		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # keeps writes apart
+		done = subprocess.run([sys.argv[1], "check", "bad.rule"], stderr=theirs, timeout=30)
+		theirs.close()
+		writes = list(iter(lambda: ours.recv(65536), b""))
+		assert done.returncode == 2 and len(writes) > 2, (done, writes)
+		assert all(one.endswith(b"\n") for one in writes), writes
+	END
+}
