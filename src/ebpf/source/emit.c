@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the shape of a program: leave as early as possible. First the scope, then the conditions that all entries
+ * Decides the shape of a program: leave as early as possible. First the call's number where types are about certain
+ * calls, then the scope, then the conditions that all entries
  * share, then entries without or with few conditions one by one, then those that differ in one constant (system call
  * numbers) in a binary tree. The clock is read once per firing, and only where somebody wants to know; all types raised
  * by one firing have the same ts.
@@ -18,7 +19,7 @@
 #include <string.h>
 
 /* Header fields, as event_header_fields. */
-enum { COUNTER_BYTES = sizeof(struct source_counters), PACKED_TAIL_BYTES = 8 };
+enum { COUNTER_BYTES = sizeof(struct source_counters) };
 
 enum {
 	TS = 1 << 0,
@@ -71,48 +72,6 @@ static uint32_t header_needs(const struct source_entry *entry)
 	for (int i = 0; i < EVENT_HEADER_FIELDS; i++)
 		bits |= needs->header[i] ? 1u << i : 0;
 	return bits;
-}
-
-static bool is_mixed(const struct source_unit *unit)
-{
-	size_t packed = 0;
-
-	for (size_t i = 0; i < unit->entry_count; i++)
-		packed += unit->entries[i].want->packed;
-	return packed > 0 && packed < unit->entry_count;
-}
-
-uint32_t source_scratch_bytes(const struct source_unit *unit)
-{
-	uint32_t bytes = 0, before = is_mixed(unit) ? sizeof(struct event_header) : 0;
-	uint32_t most = SOURCE_RECORD_STACK_BYTES;
-	bool moves = unit->awaits; /* it needs some more of the stack */
-
-	for (size_t i = 0; i < unit->entry_count; i++) {
-		const struct source_entry *entry = &unit->entries[i];
-		uint32_t extent = entry->extent;
-
-		if (entry->want->packed && extent) {
-			extent += before + PACKED_TAIL_BYTES;
-			moves = true;
-		}
-		if (entry->want->needs && entry->want->needs->raises)
-			most = SOURCE_RECORD_STACK_BYTES - EBPF_RAISED_STACK_BYTES;
-		if (extent > bytes)
-			bytes = extent;
-	}
-	return !moves && bytes <= most ? 0 : (bytes + 7) / 8 * 8;
-}
-
-/* Whether some body reads the clock itself: where ts is 0, or because it is packed and others may use its ts. */
-static bool has_late_ts(const struct source_unit *unit)
-{
-	if (is_mixed(unit))
-		return true;
-	for (size_t i = 0; i < unit->entry_count; i++)
-		if (unit->entries[i].want->needs && unit->entries[i].want->needs->late_ts)
-			return true;
-	return false;
 }
 
 /* r6 = where the records are built. */
@@ -486,7 +445,6 @@ static void emit_scope(struct emission *emission)
 	uint32_t in = ebpf_label(as);
 
 	ebpf_note(as, "in scope?");
-	ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
 	emit_current(emission);
 	if (unit->place.is_own) {
 		uint32_t own = ebpf_label(as);
@@ -510,6 +468,33 @@ static void emit_scope(struct emission *emission)
 	ebpf_bind(as, in);
 }
 
+/* Goes to quiet where the call's number is enough to say that there is no event; 32-bit ones in scope are counted. */
+static void emit_calls(struct emission *emission, uint32_t quiet)
+{
+	struct ebpf_asm *as = emission->as;
+	const struct source_emit_options *options = emission->options;
+	uint32_t unwanted = ebpf_label(as), wanted = ebpf_label(as), other = ebpf_label(as);
+
+	if (!options->number)
+		return;
+	if (!emission->counts_others) {
+		source_calls_emit(as, &emission->style, options->number, &options->memory, quiet);
+		return;
+	}
+	source_calls_emit(as, &emission->style, options->number, &options->memory, unwanted);
+	ebpf_jump(as, wanted);
+	ebpf_bind(as, unwanted);
+	ebpf_note(as, "is it of 32-bit code?");
+	source_emit_condition(as, &emission->style, emission->unit->native, other);
+	ebpf_jump(as, quiet);
+	ebpf_bind(as, other);
+	emit_scope(emission);
+	emit_record_place(emission);
+	ebpf_jump(as, emission->other);
+	ebpf_bind(as, wanted);
+	emission->style.task = false;
+}
+
 /* Before everything else: leaves for out unless something in scope happens here, for quiet without any trace. */
 static void emit_begin(struct emission *emission, uint32_t quiet)
 {
@@ -517,6 +502,8 @@ static void emit_begin(struct emission *emission, uint32_t quiet)
 
 	emission->style = emission->options->style;
 	if (!emission->options->late) {
+		ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
+		emit_calls(emission, quiet);
 		emit_scope(emission);
 	} else {
 		emission->style.detached = true;
@@ -538,6 +525,7 @@ static void emit_prefetch(struct emission *emission)
 	const struct source_emit_options *options = emission->options;
 
 	emission->style = options->style;
+	ebpf_mov(emission->as, SOURCE_REG_CONTEXT, R1);
 	emit_scope(emission);
 	source_prefetch_emit(emission->as, emission->unit, &emission->style, options->memory.map, COUNTER_BYTES);
 	ebpf_bind(emission->as, emission->out);
@@ -552,8 +540,8 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		.unit = unit,
 		.options = options,
 		.scratch = source_scratch_bytes(unit),
-		.has_late_ts = has_late_ts(unit),
-		.is_mixed = is_mixed(unit),
+		.has_late_ts = source_has_late_ts(unit),
+		.is_mixed = source_is_mixed(unit),
 		.counts_others = unit->counts_others && !options->late,
 		.other = ebpf_label(as),
 		.out = ebpf_label(as),

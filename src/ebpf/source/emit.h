@@ -19,6 +19,7 @@
 
 #include "ebpf/path/value.h"
 #include "ebpf/source/await.h"
+#include "ebpf/source/calls.h"
 #include "ebpf/source/counter.h"
 #include "ebpf/source/prefetch.h"
 #include "ebpf/source/scope.h"
@@ -40,14 +41,24 @@ struct source_emit_options {
 	source_body_fn *body, *unread;
 	void *context;
 	const struct source_await *await; /* of a unit that awaits */
-	bool late;                        /* the program is where awaited calls are given back */
-	bool prefetches;                  /* source/prefetch.h: instead of everything but the scope test */
-	struct source_memory memory;      /* per CPU struct source_counters, then source_scratch_bytes for the record */
+	const struct source_node
+		*number; /* source/calls.h: calls are judged by it before anything else; NULL: they are not */
+	bool late;       /* the program is where awaited calls are given back */
+	bool prefetches; /* source/prefetch.h: instead of everything but the scope test */
+	/* Per CPU struct source_counters, then source_scratch_bytes for the record; behind all of them what number
+	 * asks. */
+	struct source_memory memory;
 };
 
 /* Bytes that the unit's records need per CPU outside of the stack; 0: they fit there. A multiple of 8. Where a string's
  * place depends on the length of others, that is never on the stack. */
 uint32_t source_scratch_bytes(const struct source_unit *unit);
+
+/* Whether some entries are packed and others are not. */
+bool source_is_mixed(const struct source_unit *unit);
+
+/* Whether some body reads the clock itself: where ts is 0, or because it is packed and others may use its ts. */
+bool source_has_late_ts(const struct source_unit *unit);
 
 void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options);
 

@@ -3,6 +3,8 @@
 
 #include "ebpf/source/io-uring.h"
 
+#include "ebpf/source/calls.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -147,21 +149,12 @@ uint64_t io_uring_count(const struct io_uring *ring, uint64_t opcodes)
 	return count;
 }
 
-/* Whether path is the call's number: where it begins `id`, where it ends `regs->orig_ax`. */
-static bool is_number(const struct source_node *path)
-{
-	if (path->op != SOURCE_ACCESS || !path->name)
-		return false;
-	return path->hop_count == 0 ? strcmp(path->name, "id") == 0
-				    : path->hop_count == 1 && strcmp(path->hops[0].member, "orig_ax") == 0;
-}
-
 static bool may_be(const struct source_conditions *when, uint16_t call)
 {
 	for (uint32_t i = 0; i < when->count; i++) {
 		const struct source_condition *condition = &when->items[i];
 
-		if (is_number(condition->path) &&
+		if (source_is_call(condition->path) &&
 		    !source_calculate(condition->compare, call, (uint64_t)condition->value))
 			return false;
 	}

@@ -26,10 +26,11 @@ struct loaded {
 	void *page; /* memory, mapped */
 	uint32_t stride;
 	size_t bytes;
-	struct watch *watch; /* who counts what the kernel does not; may be NULL */
-	int64_t misses;      /* -1: the kernel does not count */
-	bool late;           /* awaited calls are given back here, */
-	bool past;           /* after their memory has gone */
+	struct watch *watch;              /* who counts what the kernel does not; may be NULL */
+	int64_t misses;                   /* -1: the kernel does not count */
+	const struct source_node *number; /* source/calls.h; NULL: it judges no call by it */
+	bool late;                        /* awaited calls are given back here, */
+	bool past;                        /* after their memory has gone */
 	bool prefetches;
 };
 

@@ -58,19 +58,21 @@ static void emit_unread(void *context, struct ebpf_asm *as, const struct source_
 			  EVENT_UNKNOWN | (style->detached ? EVENT_LATE : 0));
 }
 
+/* A part for each CPU with room for scratch, and what source/calls.h has behind them. */
 static int make_memory(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	program->stride = (COUNTER_BYTES + scratch + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-	program->memory =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY, "program", 4, program->stride * set->cpu_count, 1, &options);
+	uint32_t parts = program->stride * set->cpu_count;
+
+	program->memory = bpf_map_create(BPF_MAP_TYPE_ARRAY, "program", 4, parts + SOURCE_CALLS, 1, &options);
 	if (program->memory < 0)
 		return diag_error(diag, NULL, program->memory, "cannot allocate memory for a program: %s",
 				  strerror(-program->memory));
-	program->bytes = ((size_t)program->stride * set->cpu_count + page - 1) / page * page;
-	program->page = mmap(NULL, program->bytes, PROT_READ, MAP_SHARED, program->memory, 0);
+	program->bytes = ((size_t)parts + SOURCE_CALLS + page - 1) / page * page;
+	program->page = mmap(NULL, program->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, program->memory, 0);
 	if (program->page == MAP_FAILED) {
 		program->page = NULL;
 		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
@@ -92,6 +94,7 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 		.unread = emit_unread,
 		.context = set,
 		.await = unit->await,
+		.number = program->number,
 		.late = program->late,
 		.prefetches = program->prefetches,
 		.memory = { program->memory, program->stride, set->cpu_count, 0 },
@@ -177,8 +180,12 @@ static struct loaded new_program(const struct source_unit *unit, const struct la
 static int make_unit_memory(struct source_set *set, const struct source_unit *unit, struct loaded *program,
 			    struct asterism_diag *diag)
 {
-	return make_memory(set, program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0),
-			   diag);
+	int result = make_memory(set, program,
+				 source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
+
+	if (!result && !program->late)
+		program->number = source_calls_find(unit, (uint8_t *)program->page + program->stride * set->cpu_count);
+	return result;
 }
 
 static int begin_await(struct source_set *set, struct source_unit *unit, struct asterism_diag *diag)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which calls a program has nothing to do with: no call that may be an event is among them. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "ebpf/source/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ENTRIES = 2 };
+
+/* Arguments of both tracepoints that differ, without a kernel to ask. */
+static void resolve(struct source_node *node)
+{
+	if (!node)
+		return;
+	resolve(node->left);
+	resolve(node->right);
+	if (node->op == SOURCE_ACCESS)
+		node->argument = source_is_call(node) ? 1 : strcmp(node->name, "ret") == 0 ? 2 : 3;
+}
+
+/* The numbers of calls that are wanted, with a blank before each; "all" where none is unwanted. */
+static void check(const char *tracepoint, const char *const when[ENTRIES], const char *numbers)
+{
+	struct arena *arena = arena_new();
+	struct source_entry entries[ENTRIES] = { 0 };
+	struct source_unit unit = { .tracepoint = tracepoint, .entries = entries };
+	uint8_t wanted[SOURCE_CALLS];
+	char reason[256], got[4096] = "";
+	size_t length = 0;
+
+	for (; unit.entry_count < ENTRIES && when[unit.entry_count]; unit.entry_count++) {
+		struct source_conditions *parsed = &entries[unit.entry_count].when;
+
+		assert_int_equal(source_parse_when(when[unit.entry_count], arena, parsed, reason, sizeof reason), 0);
+		for (uint32_t i = 0; i < parsed->count; i++)
+			resolve(parsed->items[i].path);
+	}
+	if (!source_calls_find(&unit, wanted))
+		snprintf(got, sizeof got, "all");
+	for (uint32_t call = 0; call < SOURCE_CALLS && strcmp(got, "all") != 0; call++)
+		if (wanted[call])
+			length += (size_t)snprintf(got + length, sizeof got - length, " %u", call);
+	arena_free(arena);
+	assert_string_equal(got, numbers);
+}
+
+#define ENTER(numbers, ...) check("raw_syscalls:sys_enter", (const char *[ENTRIES]){ __VA_ARGS__ }, numbers)
+#define EXIT(numbers, ...) check("raw_syscalls:sys_exit", (const char *[ENTRIES]){ __VA_ARGS__ }, numbers)
+
+static void knows_what_is_wanted(void **state)
+{
+	(void)state;
+	ENTER(" 3", "id == 3");
+	ENTER(" 3 257", "id == 257", "flags & 2 == 0 AND id == 3");
+	ENTER(" 425 426", "id >= 425 AND id <= 426");
+	EXIT(" 22 53", "ret == 0 AND ((regs->orig_ax == 22) | (regs->orig_ax == 53)) == 1");
+	EXIT(" 2 43 64", "((((regs->orig_ax >> 6) == 0) * 0x80000000004) | ((regs->orig_ax >> 6) == 1)) >> "
+			 "(regs->orig_ax & 63) & 1 == 1");
+	EXIT(" 7", "((regs->orig_ax == 7) & ret) != 0");
+	EXIT(" 7", "ret * (regs->orig_ax == 7) != 0");
+	ENTER("", "id == 1000");
+}
+
+static void leaves_what_is_not_known(void **state)
+{
+	(void)state;
+	ENTER("all", "id == 3", "flags == 1");
+	ENTER("all", "((id == 3) | flags) != 0");
+	ENTER("all", "((id == 3) & flags) == 0");
+	ENTER("all", "id < 1000");
+	EXIT("all", "ret == 0");
+	check("sched:sched_switch", (const char *[ENTRIES]){ "id == 3" }, "all");
+}
+
+/* It may be that the event is unread, and this is to be told. */
+static void leaves_what_the_user_may_hide(void **state)
+{
+	(void)state;
+	ENTER("all", "((id == 3) * user_word(arg)) != 0");
+	ENTER(" 3", "user_word(arg) == 5 AND id == 3");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_what_is_wanted),
+		cmocka_unit_test(leaves_what_is_not_known),
+		cmocka_unit_test(leaves_what_the_user_may_hide),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
