@@ -44,6 +44,8 @@ static const struct cli_section environment = {
 			{ "ASTERISM_COUNTERS",
 			  { "For tests: a file of values that stands for what this machine counts; lines are SOURCE = "
 			    "VALUE VALUE@SHARE..." } },
+			{ "ASTERISM_PMUS",
+			  { "For tests: a folder of PMUs, instead of /sys/bus/event_source/devices." } },
 			{ "ASTERISM_RULES",
 			  { "The directory of the shipped rules, instead of the installed or built-in ones." } },
 			{ "ASTERISM_SENSORS",

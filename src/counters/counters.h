@@ -45,10 +45,10 @@ enum counter_platform {
 
 enum counter_historic { COUNTER_UNSTATED, COUNTER_NO, COUNTER_APPROXIMATE, COUNTER_YES };
 
-enum counter_from { COUNTER_PERF, COUNTER_TRACEPOINT, COUNTER_FILE };
+enum counter_from { COUNTER_PERF, COUNTER_TRACEPOINT, COUNTER_FILE, COUNTER_PMU };
 
 /* Which lines of a file count. */
-enum counter_rows { COUNTER_FIELD, COUNTER_TABLE, COUNTER_DISKS, COUNTER_INTERFACES };
+enum counter_rows { COUNTER_FIELD, COUNTER_TABLE, COUNTER_DISKS, COUNTER_INTERFACES, COUNTER_VALUE };
 
 struct counter_source {
 	struct counter_source *next; /* when this one is not there */
@@ -57,10 +57,10 @@ struct counter_source {
 	enum counter_from from;
 	uint32_t perf_type; /* PERF */
 	uint64_t config;
-	const char *path; /* FILE; of a TRACEPOINT "system:name" */
+	const char *path; /* FILE; of a TRACEPOINT "system:name"; of a PMU its name */
 	enum counter_rows rows;
-	const char *table, *field;
-	uint64_t columns; /* bit n: the line's n-th word, from 1 */
+	const char *table, *field; /* of a PMU the field is an event's name, or terms */
+	uint64_t columns;          /* bit n: the line's n-th word, from 1 */
 	double times;
 };
 

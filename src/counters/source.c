@@ -3,20 +3,22 @@
  * Decides how a catalog says where a counter is to be had:
  *
  *	perf hardware NAME | perf software NAME | perf cache CACHE read|write|prefetch access|miss
+ *	perf raw:rHEX | perf raw:NUMBER | perf pmu:PMU:EVENT | perf pmu:PMU:TERM=NUMBER,TERM...
  *	tracepoint SYSTEM:NAME
- *	file "PATH" field NAME [column N+N] | table PREFIX NAME | disks column N+N | interfaces column N+N, [TIMES
- *NUMBER]
+ *	file "PATH" value | field NAME [column N+N] | table PREFIX NAME | disks column N+N | interfaces column N+N
  *
- * and after each APPROXIMATES "what it counts instead".
+ * and after each TIMES NUMBER, then APPROXIMATES "what it counts instead".
  */
 
 #include "counters/counters-priv.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_MAX = 63 };
+enum { COLUMN_MAX = 63, PMU_TERMS_MAX = 256 };
 
 static const char *const froms[] = { "perf", "tracepoint", "file", NULL };
 static const char *const perf_kinds[] = { "hardware", "software", "cache", NULL };
@@ -40,13 +42,89 @@ static const char *const software[] = {
 static const char *const caches[] = { "L1D", "L1I", "LL", "DTLB", "ITLB", "BPU", "NODE", NULL };
 static const char *const accesses[] = { "read", "write", "prefetch", NULL };
 static const char *const outcomes[] = { "access", "miss", NULL };
-static const char *const rows[] = { "field", "table", "disks", "interfaces", NULL };
+static const char *const rows[] = { "field", "table", "disks", "interfaces", "value", NULL };
+
+/* What follows the prefix, up to a blank. Returns 1, 0 where the next word has another prefix, or -ENOMEM. */
+static int read_prefixed(struct counter_reading *reading, const char *prefix, const char **rest)
+{
+	const char *at = reading->at;
+	size_t length = strlen(prefix);
+
+	if ((size_t)(reading->end - at) < length || memcmp(at, prefix, length) != 0)
+		return 0;
+	at += length;
+	length = 0;
+	while (at + length < reading->end && (unsigned char)at[length] > ' ')
+		length++;
+	*rest = arena_text(reading->counters->arena, at, length);
+	if (!*rest)
+		return diag_no_memory(reading->diag);
+	reading->at = at + length;
+	counter_skip_blanks(reading);
+	return 1;
+}
+
+/* As perf has it, "r1a8"; or a number as in C, decimal or hexadecimal. */
+static int read_raw(struct counter_reading *reading, struct counter_source *source, const char *start,
+		    const char *config)
+{
+	bool is_hex = config[0] == 'r' || (config[0] == '0' && config[1] == 'x');
+	const char *digits = config + (config[0] == 'r' ? 1 : is_hex ? 2 : 0);
+
+	errno = 0;
+	source->perf_type = PERF_TYPE_RAW;
+	source->config = strtoull(digits, NULL, is_hex ? 16 : 10);
+	if (*digits && !digits[strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "0123456789")] && !errno)
+		return 0;
+	reading->at = start;
+	return counter_wrong(reading, NULL, "a raw event is raw:rHEX or raw:NUMBER, of 64 bits");
+}
+
+static bool is_of(const char *text, size_t length, const char *others)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (!isalnum((unsigned char)text[i]) && !strchr(others, text[i]))
+			return false;
+	}
+	return length;
+}
+
+/* Names become parts of paths. Whether there are such ones only the machine knows. */
+static int read_pmu(struct counter_reading *reading, struct counter_source *source, const char *start, const char *rest)
+{
+	const char *colon = strchr(rest, ':');
+	const char *event = colon ? colon + 1 : "";
+	size_t length = colon ? (size_t)(colon - rest) : 0, most = COUNTER_NAME_MAX;
+	const char *others = "_-";
+
+	if (strchr(event, '=')) {
+		others = "_-=,";
+		most = PMU_TERMS_MAX;
+	}
+	source->from = COUNTER_PMU;
+	source->field = event;
+	source->path = arena_text(reading->counters->arena, rest, length);
+	if (!source->path)
+		return diag_no_memory(reading->diag);
+	if (*rest != '.' && length <= COUNTER_NAME_MAX && is_of(rest, length, "_-.") && strlen(event) <= most &&
+	    is_of(event, strlen(event), others))
+		return 0;
+	reading->at = start;
+	return counter_wrong(reading, NULL, "an event of a PMU is pmu:PMU:EVENT or pmu:PMU:TERM=NUMBER,TERM=NUMBER");
+}
 
 static int read_perf(struct counter_reading *reading, struct counter_source *source)
 {
 	unsigned kind, name = 0, access = 0, outcome = 0;
-	int result = counter_choice(reading, "hardware, software or cache", perf_kinds, &kind);
+	const char *start = reading->at, *rest;
+	int result = read_prefixed(reading, "raw:", &rest);
 
+	if (result)
+		return result < 0 ? result : read_raw(reading, source, start, rest);
+	result = read_prefixed(reading, "pmu:", &rest);
+	if (result)
+		return result < 0 ? result : read_pmu(reading, source, start, rest);
+	result = counter_choice(reading, "hardware, software, cache, raw:CONFIG or pmu:PMU:EVENT", perf_kinds, &kind);
 	if (result)
 		return result;
 	if (kind == 2) {
@@ -115,7 +193,7 @@ static int read_file(struct counter_reading *reading, struct counter_source *sou
 	if (!result && strstr(source->path, ".."))
 		result = counter_wrong(reading, NULL, "the path has '..' in it");
 	if (!result)
-		result = counter_choice(reading, "field, table, disks or interfaces", rows, &choice);
+		result = counter_choice(reading, "value, field, table, disks or interfaces", rows, &choice);
 	if (result)
 		return result;
 	source->rows = (enum counter_rows)choice;
@@ -124,10 +202,8 @@ static int read_file(struct counter_reading *reading, struct counter_source *sou
 		result = counter_word(reading, "what the lines of the table begin with", &source->table);
 	if (!result && source->rows <= COUNTER_TABLE)
 		result = counter_word(reading, "the name of a value", &source->field);
-	if (!result && source->rows != COUNTER_TABLE)
+	if (!result && source->rows != COUNTER_TABLE && source->rows != COUNTER_VALUE)
 		result = read_columns(reading, source);
-	if (!result && counter_pass(reading, "TIMES"))
-		result = counter_number(reading, &source->times);
 	return result;
 }
 
@@ -151,6 +227,8 @@ int counter_read_source(struct counter_reading *reading, struct counter_source *
 	result = from == COUNTER_PERF         ? read_perf(reading, source)
 		 : from == COUNTER_TRACEPOINT ? read_tracepoint(reading, source)
 					      : read_file(reading, source);
+	if (!result && counter_pass(reading, "TIMES"))
+		result = counter_number(reading, &source->times);
 	if (result)
 		return result;
 	length = (size_t)(reading->at - start);

@@ -77,3 +77,124 @@ value_of() {
 	[ "$(value_of PROCESS_THREAD_PAGE_FAULTS <read)" != null ]
 	[ -s read ]
 }
+
+# A PMU whose events are those that the kernel counts everywhere, in units of its own.
+fake_pmu() {
+	mkdir -p "pmus/$1/events" "pmus/$1/format"
+	echo 1 >"pmus/$1/type"
+	echo "config:0-7" >"pmus/$1/format/event"
+	printf 'event=0x02' >"pmus/$1/events/faults"
+	printf '0.5' >"pmus/$1/events/faults.scale"
+	export ASTERISM_PMUS=$PWD/pmus
+}
+
+@test "events of a PMU are found by their names, by terms, and in its own unit" {
+	fake_pmu box
+	cat >own.counters <<-'END'
+		CLASS OWN
+		COUNTER FAULTS "page faults" KIND multi UNIT count
+		  ON linux: perf software page-faults
+		COUNTER HALVES "the same, in pairs" KIND multi UNIT pairs
+		  ON linux: perf pmu:box:faults
+		COUNTER TWICE "the same, twice" KIND multi UNIT count
+		  ON linux: perf pmu:box:event=0x2 TIMES 2
+		DERIVED SHARE = HALVES / TWICE
+	END
+	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read FAULTS HALVES TWICE SHARE -f json -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done'
+	faults=$(value_of FAULTS <<<"$output")
+	[ "${faults%.*}" -gt 100 ]
+	jq -e '[.values[].value] | (.[0] - .[1] * 2 | fabs) < 4 and (.[0] * 2 - .[2] | fabs) < 8 and .[3] == 0.25' <<<"$output"
+}
+
+@test "a PMU that counts for the whole machine does so on its own processors" {
+	[ "$(id -u)" = 0 ] || skip "needs root: the whole machine"
+	fake_pmu all
+	fake_pmu first
+	cpu=$(($(nproc --all) - 1))
+	[ "$cpu" -gt 0 ] || skip "needs two processors"
+	echo 0 >pmus/first/cpumask
+	fake_pmu last
+	echo $cpu >pmus/last/cpumask
+	cat >own.counters <<-'END'
+		CLASS OWN
+		COUNTER FIRST "faults" KIND multi
+		  ON linux: perf pmu:first:faults
+		COUNTER LAST "faults" KIND multi
+		  ON linux: perf pmu:last:faults
+		DERIVED BOTH = FIRST + LAST
+	END
+	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read FIRST LAST BOTH -f json -- \
+		taskset -c "$cpu" sh -c 'for i in $(seq 200); do /bin/true; done'
+	[[ $stderr == *"FIRST is of the whole machine"* ]]
+	jq -e '[.values[].value] | .[1] > 2000 and .[0] < .[1] and .[2] > .[1]' <<<"$output"
+}
+
+@test "what is odd about a PMU is said, and what this machine has not" {
+	fake_pmu box
+	fake_pmu odd
+	echo "config:0-64" >pmus/odd/format/event
+	cat >own.counters <<-'END'
+		CLASS OWN
+		COUNTER NO_PMU "x" KIND multi
+		  ON linux: perf pmu:uncore_imc_0:cas_count_read
+		COUNTER NO_EVENT "x" KIND multi
+		  ON linux: perf pmu:box:writes
+		COUNTER NO_FORMAT "x" KIND multi
+		  ON linux: perf pmu:box:umask=1
+		COUNTER TOO_LARGE "x" KIND multi
+		  ON linux: perf pmu:box:event=256
+		COUNTER ODD "x" KIND multi
+		  ON linux: perf pmu:odd:faults
+		COUNTER RAW "x" KIND multi
+		  ON linux: perf raw:r1a8
+	END
+	"$ASTERISM" counters --catalog own.counters --probe >probe
+	grep -E '^NO_PMU +not here +this machine has no PMU uncore_imc_0$' probe
+	grep -E '^NO_EVENT +not here +PMU box has no event writes$' probe
+	grep -E '^NO_FORMAT +not here +PMU box has no format for umask$' probe
+	grep -E '^TOO_LARGE +not here +PMU box: event=0x100 does not fit into config:0-7$' probe
+	grep -E '^ODD +not here +PMU odd: cannot read the format of event: config:0-64$' probe
+	[ -e /sys/bus/event_source/devices/cpu ] || grep -E '^RAW +not here +no PMU of this machine takes raw events$' probe
+}
+
+@test "a file of one number is a source, and one of anything else is not" {
+	cat >own.counters <<-'END'
+		CLASS OWN
+		COUNTER RECEIVED "packets that the loopback received" KIND multi
+		  ON linux: file "/sys/class/net/lo/statistics/rx_packets" value
+		COUNTER CARRIER "whether it is up" KIND gauge
+		  ON linux: file "/sys/class/net/lo/carrier" value TIMES 10
+		COUNTER ADDRESS "no number" KIND gauge
+		  ON linux: file "/sys/class/net/lo/address" value
+		COUNTER MISSING "no file" KIND gauge
+		  ON linux: file "/sys/class/net/lo/none" value
+	END
+	"$ASTERISM" counters --catalog own.counters --probe >probe
+	grep -E '^ADDRESS +not here +/sys/class/net/lo/address is not one number$' probe
+	grep -E '^MISSING +not here +/sys/class/net/lo/none: No such file or directory$' probe
+	[ "$(cat /sys/class/net/lo/carrier)" = 1 ] || skip "the loopback is not up"
+	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read RECEIVED CARRIER -f json -- python3 -c 'if 1:
+		import socket
+		one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		one.bind(("127.0.0.1", 0))
+		for i in range(50):
+		    one.sendto(b"x", one.getsockname())'
+	carrier=$(value_of CARRIER <<<"$output")
+	[ "${carrier%.*}" = 10 ]
+	received=$(value_of RECEIVED <<<"$output")
+	[ "${received%.*}" -ge 50 ]
+}
+
+@test "events of a PMU of this machine" {
+	[ -e /sys/bus/event_source/devices/msr/events/tsc ] || skip "needs the PMU msr"
+	[ "$(id -u)" = 0 ] || skip "needs root: the whole machine"
+	cat >own.counters <<-'END'
+		CLASS OWN
+		COUNTER TICKS "ticks of the time stamp counter" KIND duration UNIT ticks
+		  ON linux: perf pmu:msr:tsc
+	END
+	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read TICKS --interval 200ms -n 2 -f json
+	# All processors count: between a tenth of a GHz and ten of each.
+	jq -se --argjson all "$(nproc)" 'all(.[]; .values[0].value / .elapsed / $all | . > 1e8 and . < 1e10)' <<<"$output"
+}

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES = 1 << 18, WORDS_MAX = 256 };
+enum { FILE_BYTES = 1 << 18, WORDS_MAX = 256, VALUE_BYTES = 32 };
 
 /* Cuts the line into words; what is after a colon is one, too. */
 static size_t split(char *line, char *words[WORDS_MAX])
@@ -105,11 +105,30 @@ static void look_at(struct search *search, char **words, size_t count)
 		snprintf(search->disk, sizeof search->disk, "%s", words[2]);
 		search->is_found |= add_columns(source->columns, words, count, &search->value);
 		break;
+	case COUNTER_VALUE:
+		break;
 	case COUNTER_INTERFACES:
 		if (strcmp(words[0], "lo") != 0)
 			search->is_found |= add_columns(source->columns, words, count, &search->value);
 		break;
 	}
+}
+
+/* The file is one number, of which gauges may be negative. */
+static int to_value(const struct counter_source *source, char *text, size_t length, char reason[METER_REASON_BYTES],
+		    double *value)
+{
+	const char *digits = text + (*text == '-');
+
+	if (length && text[length - 1] == '\n')
+		text[--length] = 0;
+	if (strlen(text) != length || length > VALUE_BYTES || strspn(digits, "0123456789.") != strlen(digits) ||
+	    !to_number(digits, value)) {
+		snprintf(reason, METER_REASON_BYTES, "%.90s is not one number", source->path);
+		return -EINVAL;
+	}
+	*value *= *text == '-' ? -source->times : source->times;
+	return 0;
 }
 
 static int search_text(struct search *search, char *text, char reason[METER_REASON_BYTES], double *value)
@@ -122,6 +141,8 @@ static int search_text(struct search *search, char *text, char reason[METER_REAS
 		snprintf(reason, METER_REASON_BYTES, "%s: %s", source->path, strerror((int)-length));
 		return (int)length;
 	}
+	if (source->rows == COUNTER_VALUE)
+		return to_value(source, text, (size_t)length, reason, value);
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		size_t count = split(line, words);
 

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/proc.h"
 #include "counters/measure/meter-priv.h"
+#include "counters/measure/pmu.h"
 #include "event/tracefs.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPUS_MAX = 4096, FAKE_READING_NS = 1000000000 };
+enum { CPUS_MAX = PMU_CPUS_MAX, FAKE_READING_NS = 1000000000 };
 
 /* As the kernel writes it. */
 struct counted {
@@ -43,8 +44,9 @@ struct meter {
 	const struct counter_source *source;
 	struct meter_fake *fake;
 	unsigned readings;
-	bool is_gauge, is_of_user, is_of_machine;
-	double last; /* of a file, a fake */
+	bool is_gauge, is_of_user, is_of_machine, is_alone;
+	double times; /* of perf: what one count stands for */
+	double last;  /* of a file, a fake */
 	size_t count, capacity;
 	struct one *ones;     /* of perf: one per processor or thread, or one */
 	struct meter *leader; /* of perf: whose group it is in; itself */
@@ -76,7 +78,7 @@ static int tracepoint_id(const char *name, char reason[METER_REASON_BYTES], uint
 	return 0;
 }
 
-static int explain(int error, char reason[METER_REASON_BYTES])
+static int explain(int error, const struct counter_source *source, char reason[METER_REASON_BYTES])
 {
 	char level[16] = "?";
 
@@ -87,7 +89,9 @@ static int explain(int error, char reason[METER_REASON_BYTES])
 		return -EACCES;
 	}
 	snprintf(reason, METER_REASON_BYTES, "%s",
-		 error == ENOENT || error == EOPNOTSUPP || error == ENODEV
+		 error == ENOENT && source->from == COUNTER_PERF && source->perf_type == PERF_TYPE_RAW
+			 ? "no PMU of this machine takes raw events"
+		 : error == ENOENT || error == EOPNOTSUPP || error == ENODEV
 			 ? "the CPU does not count it for this process"
 		 : error == EINVAL ? "the kernel does not support this way of counting"
 				   : strerror(error));
@@ -146,8 +150,9 @@ static int open_threads(struct meter *meter, const struct perf_event_attr *attr,
 	return here ? 0 : -ESRCH;
 }
 
-/* Processors that are off are left out. */
-static int open_all(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope)
+/* Processors that are off are left out, and those that another one counts for. */
+static int open_all(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope,
+		    const struct pmu_event *pmu)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int result = 0;
@@ -157,11 +162,13 @@ static int open_all(struct meter *meter, const struct perf_event_attr *attr, con
 	if (scope->pid >= 0)
 		return open_one(meter, attr, scope, scope->pid, -1);
 	for (int cpu = 0; !result && cpu < cpus && cpu < CPUS_MAX; cpu++) {
+		if (pmu->has_cpus && !(pmu->cpus[cpu / 64] >> cpu % 64 & 1))
+			continue;
 		result = open_one(meter, attr, scope, -1, cpu);
 		if (result == -ENODEV && cpu)
 			result = 0;
 	}
-	return result;
+	return result || meter->count ? result : -ENODEV;
 }
 
 /* Another member: the leader has room for it. */
@@ -179,41 +186,65 @@ static int grow_group(struct meter *leader)
 	return 0;
 }
 
-static int open_perf(struct meter *meter, const struct meter_scope *scope, char reason[METER_REASON_BYTES])
+/* What the kernel calls the source. */
+static int find_event(struct meter *meter, struct pmu_event *event, char reason[METER_REASON_BYTES])
 {
+	const struct counter_source *source = meter->source;
+
+	event->type = source->perf_type;
+	event->configs[0] = source->config;
+	event->scale = 1;
+	if (source->from == COUNTER_TRACEPOINT) {
+		event->type = PERF_TYPE_TRACEPOINT;
+		return tracepoint_id(source->path, reason, &event->configs[0]);
+	}
+	return source->from == COUNTER_PMU ? pmu_find(pmu_folder(), source->path, source->field, reason, event) : 0;
+}
+
+/* What counts on some processors alone is in no group with others, and for them all it counts the machine. */
+static int open_perf(struct meter *meter, const struct meter_scope *wanted, char reason[METER_REASON_BYTES])
+{
+	struct pmu_event event = { 0 };
+	struct meter_scope own = *wanted, *scope = &own;
+	int result = find_event(meter, &event, reason);
+
+	if (result)
+		return result;
+	if (event.is_of_machine) {
+		own.pid = -1;
+		own.threads = NULL;
+	}
+	meter->is_alone = event.has_cpus && own.pid < 0;
+	if (meter->is_alone)
+		own.group = NULL;
+	meter->times = meter->source->times * event.scale;
+
 	bool is_leader = !scope->group || !scope->group->count;
 	bool waits = scope->pid > 0 && !scope->threads && is_leader;
 	struct perf_event_attr attr = {
-		.type = meter->source->perf_type,
+		.type = event.type,
 		.size = sizeof attr,
-		.config = meter->source->config,
+		.config = event.configs[0],
+		.config1 = event.configs[1],
+		.config2 = event.configs[2],
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP |
 			       PERF_FORMAT_ID,
 		.inherit = scope->pid >= 0,
 		.disabled = waits,
 		.enable_on_exec = waits,
 	};
-	uint64_t id = 0;
-	int result;
 
-	if (meter->source->from == COUNTER_TRACEPOINT) {
-		result = tracepoint_id(meter->source->path, reason, &id);
-		if (result)
-			return result;
-		attr.type = PERF_TYPE_TRACEPOINT;
-		attr.config = id;
-	}
 	meter->is_of_machine = scope->pid < 0;
-	result = open_all(meter, &attr, scope);
+	result = open_all(meter, &attr, scope, &event);
 	if ((result == -EACCES || result == -EPERM) && scope->pid >= 0) {
 		close_all(meter);
 		attr.exclude_kernel = attr.exclude_hv = 1;
 		meter->is_of_user = true;
-		result = open_all(meter, &attr, scope);
+		result = open_all(meter, &attr, scope, &event);
 	}
 	meter->leader = is_leader ? meter : scope->group;
 	result = result ? result : grow_group(meter->leader);
-	return result ? explain(-result, reason) : 0;
+	return result ? explain(-result, meter->source, reason) : 0;
 }
 
 /* A child that was begun while the group was made has a part of it, and the kernel sums none. */
@@ -259,6 +290,7 @@ int meter_open(const struct counter_source *source, const struct meter_scope *sc
 	meter->fake = scope->fake;
 	meter->is_gauge = scope->is_gauge;
 	meter->is_of_machine = true;
+	meter->is_alone = source->from == COUNTER_FILE;
 	if (!meter->fake && source->from != COUNTER_FILE)
 		result = open_perf(meter, scope, reason);
 	if (!result && meter->leader && meter->leader != meter)
@@ -284,6 +316,11 @@ void meter_free(struct meter *meter)
 bool meter_is_of_user(const struct meter *meter)
 {
 	return meter->is_of_user;
+}
+
+bool meter_is_alone(const struct meter *meter)
+{
+	return meter->is_alone;
 }
 
 bool meter_is_of_machine(const struct meter *meter)
@@ -331,7 +368,7 @@ static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struc
 		running += ran;
 		has_missed = has_missed || (was_on > 0 && ran <= 0);
 		if (ran > 0)
-			reading->value += (double)(now.value - one->last.value) * (was_on / ran);
+			reading->value += (double)(now.value - one->last.value) * (was_on / ran) * meter->times;
 		one->last = now;
 	}
 	reading->running = enabled > 0 ? running / enabled : 1;

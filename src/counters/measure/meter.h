@@ -52,6 +52,9 @@ void meter_free(struct meter *meter);
 bool meter_is_of_user(const struct meter *meter);
 bool meter_is_of_machine(const struct meter *meter);
 
+/* Whether it shares no group: its PMU counts on some processors alone, or it is a file. */
+bool meter_is_alone(const struct meter *meter);
+
 /* Returns 0, or -errno with a reason. */
 int meter_take(struct meter *meter, char reason[METER_REASON_BYTES], struct meter_reading *reading);
 

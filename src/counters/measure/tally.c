@@ -149,7 +149,7 @@ static int open_meters(struct tally *tally, const struct meter_scope *scope, boo
 		result = meter_open(source, &own, reason, &operand->meter);
 		if (result)
 			return result;
-		if (in_group && !own.group && source->from != COUNTER_FILE)
+		if (in_group && !own.group && !meter_is_alone(operand->meter))
 			own.group = operand->meter;
 	}
 	return 0;

@@ -22,7 +22,9 @@ static const char seed[] =
 	"  HISTORIC p6 yes, itanium no, 604e approximate\n  NOTE \"n\"\nCOUNTER G \"g\" KIND gauge UNIT q\n"
 	"  ON linux: file \"/proc/net/snmp\" table Tcp Out\n  ON linux: tracepoint a:b\n"
 	"DERIVED D \"d\" = (X + 2) * X / (X - 1)\n  = B.X\nCLASS C EXTENDS B\nINHERITED X\n  HISTORIC win2000 yes\n"
-	"DERIVED E\n  = D / G\n";
+	"DERIVED E\n  = D / G\nCOUNTER R \"r\" KIND multi\n  ON linux: perf raw:r1a8\n  ON linux: perf "
+	"pmu:a_0:e=1,u=2\n"
+	"  ON linux: file \"/sys/a\" value TIMES 2\n";
 
 static unsigned drawn(unsigned below)
 {
@@ -32,10 +34,10 @@ static unsigned drawn(unsigned below)
 static size_t mutate(char text[TEXT_BYTES])
 {
 	static const char *const pieces[] = {
-		"\n",    "(",      ")",         "\"",       "+",  "*",          "/",          ".",
-		",",     " ",      "X",         "D",        "E",  "A",          "B.",         "18446744073709551615",
-		"1e308", "CLASS ", "EXTENDS C", "DERIVED ", "= ", "KIND gauge", "INHERITED ", "column ",
-		"\xff",  "#",      "\t"
+		"\n",         "(",       ")",     "\"",     "+",         "*",        "/",  ".",
+		",",          " ",       "X",     "D",      "E",         "A",        "B.", "18446744073709551615",
+		"raw:",       "pmu:",    "1e308", "CLASS ", "EXTENDS C", "DERIVED ", "= ", "KIND gauge",
+		"INHERITED ", "column ", "\xff",  "#",      "\t"
 	};
 	size_t length = sizeof seed - 1;
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct counters *read_text(const char *text)
@@ -135,6 +136,51 @@ static void test_sources(void **state)
 	counters_free(counters);
 }
 
+static void test_pmu_sources(void **state)
+{
+	struct counters *counters =
+		read_text("CLASS A\n" COUNT("X") "ON linux: perf raw:r01B7\nON linux: perf raw:439 TIMES 2\n"
+						 "ON linux: perf raw:0x1b7 APPROXIMATES \"y\"\n"
+						 "ON linux: perf pmu:uncore_imc_0:cas_count_read TIMES 64\n"
+						 "ON linux: perf pmu:i915_0000_03_00.0:event=1,inv,umask=0x3\n"
+						 "ON linux: file \"/sys/x\" value TIMES 3\n");
+	const struct counter_source *source = counters_find(counters, "X")->sources;
+
+	(void)state;
+	for (int i = 0; i < 3; i++, source = source->next) {
+		assert_int_equal(source->from, COUNTER_PERF);
+		assert_int_equal(source->perf_type, 4);
+		assert_int_equal(source->config, 0x1b7);
+	}
+	assert_int_equal(source->from, COUNTER_PMU);
+	assert_string_equal(source->path, "uncore_imc_0");
+	assert_string_equal(source->field, "cas_count_read");
+	assert_true(source->times == 64);
+	assert_string_equal(source->next->path, "i915_0000_03_00.0");
+	assert_string_equal(source->next->field, "event=1,inv,umask=0x3");
+	assert_int_equal(source->next->next->rows, COUNTER_VALUE);
+	assert_true(source->next->next->times == 3);
+	counters_free(counters);
+}
+
+static void test_wrong_pmu_sources(void **state)
+{
+	static const char *const raw[] = { "", "r", "0x", "r1g", "-1", "1a8", "r10000000000000000", "r 1" };
+	static const char *const pmus[] = { "",      "a",         "a:",    ":b",    ".:b",   "..:type", "a/b:c",
+					    "a:b/c", "a:../type", "a:b.c", "a:b:c", "a:b,c", "a:b=?" };
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof raw / sizeof *raw; i++) {
+		snprintf(text, sizeof text, "CLASS A\n" COUNT("X") "ON linux: perf raw:%s\n", raw[i]);
+		expect_wrong(text, 3, 16, "a raw event is raw:rHEX or raw:NUMBER, of 64 bits");
+	}
+	for (size_t i = 0; i < sizeof pmus / sizeof *pmus; i++) {
+		snprintf(text, sizeof text, "CLASS A\n" COUNT("X") "ON linux: perf pmu:%s\n", pmus[i]);
+		expect_wrong(text, 3, 16, "an event of a PMU is pmu:PMU:EVENT or pmu:PMU:TERM=NUMBER,TERM=NUMBER");
+	}
+}
+
 static void test_wrong(void **state)
 {
 	(void)state;
@@ -163,8 +209,10 @@ static void test_wrong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shipped),  cmocka_unit_test(test_inheritance), cmocka_unit_test(test_formulas),
-		cmocka_unit_test(test_historic), cmocka_unit_test(test_sources),     cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_shipped),     cmocka_unit_test(test_inheritance),
+		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_historic),
+		cmocka_unit_test(test_sources),     cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_pmu_sources), cmocka_unit_test(test_wrong_pmu_sources),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
