@@ -105,6 +105,70 @@ say() {
 	[[ $stderr == *"no match of these rules has a begin"* ]]
 }
 
+# As serve, without threads and with less to do, as it is simulated, too. What is slow calls what no other does.
+make_short() {
+	cat >short.c <<-'END'
+		#include <unistd.h>
+		#define PLACE __attribute__((noinline, noclone))
+		PLACE void spin(long n) { for (volatile long i = 0; i < n; i++) ; }
+		PLACE void pack(void) { for (volatile long i = 0; i < 12000000; i++) ; }
+		PLACE void slow_path(void) { for (volatile long i = 0; i < 4000000; i++) ; pack(); }
+		PLACE void fast_path(void) { spin(2000000); }
+		int main(void)
+		{
+			int ends[2];
+			char bytes[2];
+			if (pipe(ends)) return 1;
+			for (long i = 0; i < 40; i++) {
+				size_t size = i % 4 ? 1 : 2;
+				if (write(ends[1], "xy", size) < 0 || read(ends[0], bytes, 2) < 0) return 1;
+				if (size == 2) slow_path(); else fast_path();
+				if (write(ends[1], "", 0) < 0) return 1;
+			}
+			return 0;
+		}
+	END
+	cc -O1 -o short short.c
+}
+
+@test "run: the report of matches alone, with what functions call" {
+	command -v valgrind >/dev/null || skip "needs valgrind (tools/packages.txt)"
+	make_short
+	run --separate-stderr -0 "$ASTERISM" profile run -F 4000 -e task-clock -f json -o completed \
+		--between '[sys_exit_read:a, sys_enter_write:b] WHERE {[tid], a.ret == 2}' -- ./short
+	python3 -c 'import json, sys
+profile = json.load(sys.stdin)
+share = {row["function"]: (row["self"] / profile["total"], row["inclusive"] / profile["total"]) for row in profile["functions"]}
+assert profile["between"]["matches"] == 10 and profile["workload"] == "not judged", profile
+assert "pace" not in profile, profile
+assert 0.6 < share["pack"][0] < 0.9, share
+assert share["pack"][0] + share["slow_path"][0] > 0.97, share
+assert share["slow_path"][1] > 0.97 and share["main"][1] > 0.97, share
+assert "spin" not in share and "fast_path" not in share, share' <<<"$output"
+	[[ $stderr == *"samples, "*" within 10 matches"* ]]
+	[[ $stderr == *"the simulation is of the whole run"* ]]
+	[[ $stderr != *"lie elsewhere than in the simulation"* && $stderr != *"run did more work"* ]]
+	"$ASTERISM" profile report completed 2>said | grep -E '^between +rule: 10 matches, '
+	"$ASTERISM" profile report completed 2>said | grep -E '^workload +not judged: '
+}
+
+@test "run: where the rules find nothing nothing is simulated; wrong ones are refused before the command runs" {
+	command -v valgrind >/dev/null || skip "needs valgrind (tools/packages.txt)"
+	cat >once.sh <<-'END'
+		echo run >>runs
+	END
+	run --separate-stderr -1 "$ASTERISM" profile run -f json -o empty \
+		--between '[sys_exit_read:a, sys_enter_write:b] WHERE {[tid], a.ret == 31}' -- sh once.sh
+	[ "$(cat runs)" = run ]
+	[[ $stderr == *"the rules found nothing, so the profile is empty"* ]]
+	[ "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["between"]["matches"])' <<<"$output")" = 0.0 ]
+	"$ASTERISM" profile report empty | grep -F "0 matches"
+	run --separate-stderr -2 "$ASTERISM" profile run --between '[sys_enter_writ:a]' -- touch ran
+	run --separate-stderr -2 "$ASTERISM" profile run --set bytes=2 -- touch ran
+	[[ $stderr == *"--set is for the rules of --between"* ]]
+	[ ! -e ran ]
+}
+
 # nginx packs a large file for slow requests; small ones are answered at once, on one connection.
 nginx_serves() {
 	cat >client.py <<-'END'

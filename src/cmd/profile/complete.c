@@ -53,11 +53,16 @@ static void name_unattached(const struct profile *profile)
 	cli_hint("simulate the program that was sampled, with its symbols; what the kernel does is not simulated");
 }
 
+bool profile_is_part(const struct profile *profile)
+{
+	return profile_get_info(profile, "between");
+}
+
 bool profile_pace_is_odd(const struct profile *profile)
 {
 	double pace = profile_info_number(profile, "pace");
 
-	return pace > 0 && (pace < PACE_LEAST || pace > PACE_MOST);
+	return !profile_is_part(profile) && pace > 0 && (pace < PACE_LEAST || pace > PACE_MOST);
 }
 
 unsigned profile_warn(const struct profile *profile)
@@ -75,7 +80,7 @@ unsigned profile_warn(const struct profile *profile)
 			    SAMPLES_FEW);
 		cli_hint("sample a longer run, or more often");
 	}
-	if (distance > DISTANCE_MUCH && ++count) {
+	if (distance > DISTANCE_MUCH && !profile_is_part(profile) && ++count) {
 		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: it may be of other work",
 			    100 * distance);
 		cli_hint("simulate the same command with the same input");
@@ -161,6 +166,9 @@ int profile_join(const struct cli_arguments *arguments, const struct profile *sa
 	if (result)
 		return STATUS_USAGE;
 	compare_runs(sampled, simulated);
+	if (profile_is_part(sampled))
+		cli_note("the simulation is of the whole run: callers get the shares that they have there, which may "
+			 "be others within the matches");
 	profile_warn(*completed);
 	return STATUS_FINE;
 }

@@ -57,6 +57,9 @@ int profile_close(const struct cli_arguments *arguments, FILE *stream, int resul
 /* A number that the profile says of itself; 0 without. */
 double profile_info_number(const struct profile *profile, const char *key);
 
+/* Whether the samples are of matches alone: then they and a simulated run are not of the same work. */
+bool profile_is_part(const struct profile *profile);
+
 /* Whether the simulation has far too few instructions for the sampled time, or too many. */
 bool profile_pace_is_odd(const struct profile *profile);
 

@@ -24,7 +24,7 @@ enum {
 	OPERATIONS,
 	WORD_BYTES = 24,
 	OPERANDS_MAX = 3,
-	OPTIONS_MAX = 16
+	OPTIONS_MAX = 17
 };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
@@ -62,9 +62,9 @@ static const struct {
 } operations[OPERATIONS] = {
 	[RUN] = { profile_run_run,
 		  0,
-		  { OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST, OPTION_COST_UNIT,
-		    OPTION_COUNT_EVENTS, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER, OPTION_MODE,
-		    OPTION_OUTPUT, OPTION_TWICE, OPTION_VERBOSE },
+		  { OPTION_BETWEEN, OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST,
+		    OPTION_COST_UNIT, OPTION_COUNT_EVENTS, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY, OPTION_JITTER,
+		    OPTION_MODE, OPTION_OUTPUT, OPTION_SET, OPTION_TWICE, OPTION_VERBOSE },
 		  .launches = true },
 	[RECORD] = { profile_record_run,
 		     0,
@@ -148,6 +148,8 @@ static const struct cli_example examples[] = {
 	{ "asterism profile record -F 2000 -o samples -- ./program", "Samples it 2,000 times a second." },
 	{ "asterism profile record --between slow.rule -o samples -- ./server",
 	  "Keeps what was sampled within matches of a rule: slow requests alone." },
+	{ "asterism profile run --between slow.rule -- ./program",
+	  "Shows what functions cost within matches, with all that they call." },
 	{ "asterism profile complete samples.csv callgrind.out.123 -o completed",
 	  "Shares sampled costs among callers as the simulation does." },
 	{ "asterism profile report completed", "Shows what functions cost with all that they call." },

@@ -193,41 +193,60 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 	return written ? written : status ? status : command;
 }
 
-/* -o keeps what was completed. */
-static int show(const struct cli_arguments *arguments, const struct profile *sampled, const struct profile *simulated)
+/* -o keeps it. */
+static int show(const struct cli_arguments *arguments, const struct profile *profile)
+{
+	int status = profile_report(arguments, profile);
+	FILE *stream;
+
+	if (!status && arguments->options[OPTION_OUTPUT].text) {
+		stream = profile_open(arguments);
+		status = stream ? profile_close(arguments, stream, profile_write(stream, profile)) : STATUS_USAGE;
+	}
+	return status;
+}
+
+static int show_joined(const struct cli_arguments *arguments, const struct profile *sampled,
+		       const struct profile *simulated)
 {
 	struct profile *completed = NULL;
 	int status = profile_join(arguments, sampled, simulated, &completed);
-	FILE *stream;
 
 	if (!status)
-		status = profile_report(arguments, completed);
-	if (!status && arguments->options[OPTION_OUTPUT].text) {
-		stream = profile_open(arguments);
-		status = stream ? profile_close(arguments, stream, profile_write(stream, completed)) : STATUS_USAGE;
-	}
+		status = show(arguments, completed);
 	profile_free(completed);
 	return status;
 }
 
 int profile_run_run(const struct cli_arguments *arguments, const char **operands)
 {
+	struct session_rules *rules;
 	struct profile *sampled = NULL, *simulated = NULL;
 	int command = STATUS_FINE, status, status_simulated = STATUS_FINE, failed = STATUS_USAGE;
+	bool is_empty;
 
 	(void)operands;
 	if (profile_check_valgrind())
 		return STATUS_USAGE;
-	status = sample(arguments, NULL, &sampled, &command);
+	status = read_rules(arguments, &rules);
+	if (status)
+		return status;
+	status = sample(arguments, rules, &sampled, &command);
+	is_empty = sampled && rules && !sampled->samples;
 	if (sampled && command)
 		cli_warning("the sampled run ended with status %d", command);
-	if (sampled)
+	if (sampled && !is_empty)
 		status_simulated = profile_simulate(arguments, &simulated);
-	if (sampled && simulated)
-		failed = show(arguments, sampled, simulated);
-	else if (status && !sampled)
+	if (is_empty) {
+		failed = show(arguments, sampled);
+		status_simulated = STATUS_MATCH; /* as of grep: nothing was found, and there is nothing to share */
+	} else if (sampled && simulated) {
+		failed = show_joined(arguments, sampled, simulated);
+	} else if (status && !sampled) {
 		failed = status;
+	}
 	profile_free(sampled);
 	profile_free(simulated);
+	session_rules_free(rules);
 	return failed ? failed : status ? status : status_simulated;
 }

@@ -80,6 +80,8 @@ static const char *verdict_of(const struct profile *profile)
 {
 	double distance = profile_info_number(profile, "distance");
 
+	if (profile_is_part(profile))
+		return "not judged";
 	if (profile_pace_is_odd(profile))
 		return "different in amount";
 	return distance < 0.15 ? "alike" : distance < 0.4 ? "different in part" : "different";
@@ -136,9 +138,9 @@ void profile_put_head(FILE *stream, const struct profile *profile, unsigned even
 		return;
 	fprintf(stream, "unattached   %.2f %% was sampled in functions that were not simulated\n",
 		100 * profile_info_number(profile, "unattached"));
-	fprintf(stream, "workload     %s: %.1f %% of the samples lie elsewhere than in the simulation\n",
-		verdict_of(profile), 100 * distance);
-	if (profile_info_number(profile, "pace") > 0)
+	fprintf(stream, "workload     %s: %.1f %% of the samples lie elsewhere than in the simulation%s\n",
+		verdict_of(profile), 100 * distance, profile_is_part(profile) ? ", which is of the whole run" : "");
+	if (!profile_is_part(profile) && profile_info_number(profile, "pace") > 0)
 		fprintf(stream, "pace         %.3g simulated instructions in each sampled nanosecond\n",
 			profile_info_number(profile, "pace"));
 	fprintf(stream, "method       %s", method);
@@ -252,7 +254,7 @@ static void put_json(const struct profile *profile, const struct profile_unit *u
 					    profile_cost_json(profile_info_number(profile, "root"), unit));
 		json_object_set_new(report, "distance", json_real(distance));
 		json_object_set_new(report, "workload", json_text(verdict_of(profile)));
-		if (profile_info_number(profile, "pace") > 0)
+		if (!profile_is_part(profile) && profile_info_number(profile, "pace") > 0)
 			json_object_set_new(report, "pace", json_real(profile_info_number(profile, "pace")));
 		json_object_set_new(report, "models", models_json(profile));
 	}
