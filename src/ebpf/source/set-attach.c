@@ -50,6 +50,9 @@ int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 {
 	int result = scope_attach(set->scope, diag);
 
+	if (!result)
+		result = calls_32bit_switch(&set->calls, true, diag);
+	calls_32bit_begin(&set->calls);
 	set->links.diag = set->options.news;
 	for (enum turn turn = PROBES; turn < TURNS; turn++)
 		for (size_t i = 0; i < set->program_count && !result; i++)
@@ -62,6 +65,7 @@ void source_set_detach(struct source_set *set)
 {
 	for (size_t i = 0; i < set->program_count; i++)
 		watch_detach(set->programs[i].watch);
+	calls_32bit_switch(&set->calls, false, NULL);
 	links_close(&set->links);
 }
 
@@ -83,10 +87,13 @@ int source_set_adjust(struct source_set *set, bool (*is_wanted)(void *context, c
 		      void *context, struct asterism_diag *diag)
 {
 	int result = 0;
+	bool calls = false;
 
 	for (size_t i = 0; i < set->program_count && !result; i++) {
-		bool needed = is_needed(&set->plan->units[set->programs[i].unit], is_wanted, context);
+		const struct source_unit *unit = &set->plan->units[set->programs[i].unit];
+		bool needed = is_needed(unit, is_wanted, context);
 
+		calls = calls || (needed && unit->native);
 		if (needed == links_has(&set->links, i))
 			continue;
 		if (needed) {
@@ -96,5 +103,7 @@ int source_set_adjust(struct source_set *set, bool (*is_wanted)(void *context, c
 			links_close_of(&set->links, i);
 		}
 	}
+	if (!result)
+		result = calls_32bit_switch(&set->calls, calls, diag);
 	return result;
 }

@@ -30,7 +30,7 @@ uint64_t source_set_events(const struct source_set *set)
 
 uint64_t source_set_calls_32bit(const struct source_set *set)
 {
-	return sum(set, offsetof(struct source_counters, calls_32bit));
+	return sum(set, offsetof(struct source_counters, calls_32bit)) + calls_32bit_count(&set->calls);
 }
 
 uint64_t source_set_io_uring(const struct source_set *set, uint64_t opcodes)

@@ -7,6 +7,7 @@
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/source/await.h"
+#include "ebpf/source/calls-32bit.h"
 #include "ebpf/source/io-uring.h"
 #include "ebpf/source/links.h"
 #include "ebpf/source/plan.h"
@@ -65,6 +66,7 @@ struct source_set {
 	struct source_await_paths await;
 	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
 	struct scope *scope;
+	struct calls_32bit calls;
 	struct ship *ship;
 	struct loaded *programs;
 	size_t program_count, program_capacity;

@@ -469,6 +469,7 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	if (!set)
 		return diag_no_memory(diag);
 	set->options = *options;
+	set->calls = (struct calls_32bit){ .map = -1, .program = -1, .link = -1 };
 	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
 	cpus = ebpf_possible_cpus(diag);
 	result = cpus < 0 ? cpus : 0;
@@ -483,6 +484,9 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 		find_late_places(set);
 		result = scope_new(&scope, diag, &set->scope);
 	}
+	if (!result)
+		calls_32bit_init(&set->calls, set->plan,
+				 &(struct calls_32bit_options){ options->btf, options->features, set->scope });
 	if (!result && options->ship.on_event)
 		result = ship_new(&options->ship, diag, &set->ship);
 	if (!result)
@@ -499,6 +503,7 @@ void source_set_free(struct source_set *set)
 	if (!set)
 		return;
 	source_set_detach(set);
+	calls_32bit_fini(&set->calls);
 	scope_free(set->scope);
 	for (size_t i = 0; i < set->program_count; i++)
 		close_program(&set->programs[i]);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides where calls of 32-bit code are counted. The program is attached at once: a kernel may refuse that, too. */
+
+#include "ebpf/source/calls-32bit.h"
+
+#include "ebpf/kernel/attach.h"
+#include "ebpf/kernel/load.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char dispatcher[] = "ia32_sys_call";
+
+enum { COUNT_BYTES = sizeof(uint64_t) };
+
+static int load(const struct calls_32bit *calls, uint32_t function, const struct calls_32bit_options *options)
+{
+	struct ebpf_load_options load = {
+		.name = "calls_32bit",
+		.type = BPF_PROG_TYPE_TRACING,
+		.attach_type = BPF_TRACE_FENTRY,
+		.attach_btf_id = function,
+		.features = options->features,
+	};
+	struct ebpf_asm *as = ebpf_asm_new();
+
+	if (!as)
+		return -ENOMEM;
+	uint32_t out = ebpf_label(as);
+
+	ebpf_note(as, "a call of 32-bit code: in scope?");
+	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
+	ebpf_mov(as, R8, R0);
+	ebpf_alu_imm(as, BPF_RSH, R8, 32);
+	scope_emit_test(options->scope, as, R8, out);
+	ebpf_load_value(as, R1, calls->map, 0);
+	ebpf_mov_imm(as, R2, 1);
+	ebpf_atomic_add(as, R1, 0, R2);
+	ebpf_bind(as, out);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	int fd = ebpf_load_program(as, &load, NULL);
+
+	ebpf_asm_free(as);
+	return fd;
+}
+
+static int start(struct calls_32bit *calls, uint32_t function, const struct calls_32bit_options *options)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, map, .map_flags = BPF_F_MMAPABLE);
+
+	calls->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "calls_32bit", 4, COUNT_BYTES, 1, &map);
+	if (calls->map < 0)
+		return calls->map;
+	calls->program = load(calls, function, options);
+	if (calls->program < 0)
+		return calls->program;
+	void *page = mmap(NULL, COUNT_BYTES, PROT_READ, MAP_SHARED, calls->map, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	calls->count = page;
+	return calls_32bit_switch(calls, true, NULL);
+}
+
+void calls_32bit_init(struct calls_32bit *calls, struct source_plan *plan, const struct calls_32bit_options *options)
+{
+	struct source_unit *unit = plan->units, *end = unit + plan->unit_count;
+
+	while (unit < end && !unit->counts_others)
+		unit++;
+	uint32_t function = unit < end ? btf_kernel_find(options->btf, BTF_KIND_FUNC, dispatcher) : 0;
+
+	if (!function)
+		return;
+	if (start(calls, function, options))
+		calls_32bit_fini(calls);
+	else
+		unit->counts_others = false;
+}
+
+void calls_32bit_fini(struct calls_32bit *calls)
+{
+	if (calls->count)
+		munmap(calls->count, COUNT_BYTES);
+	if (calls->link >= 0)
+		close(calls->link);
+	if (calls->program >= 0)
+		close(calls->program);
+	if (calls->map >= 0)
+		close(calls->map);
+	*calls = (struct calls_32bit){ .map = -1, .program = -1, .link = -1 };
+}
+
+void calls_32bit_begin(struct calls_32bit *calls)
+{
+	if (calls->count)
+		calls->before = __atomic_load_n(calls->count, __ATOMIC_RELAXED);
+}
+
+uint64_t calls_32bit_count(const struct calls_32bit *calls)
+{
+	return calls->count ? __atomic_load_n(calls->count, __ATOMIC_RELAXED) - calls->before : 0;
+}
+
+int calls_32bit_switch(struct calls_32bit *calls, bool on, struct asterism_diag *diag)
+{
+	if (!calls->count || on == (calls->link >= 0))
+		return 0;
+	if (on) {
+		calls->link = attach_raw(calls->program, dispatcher, diag);
+		return calls->link < 0 ? calls->link : 0;
+	}
+	close(calls->link);
+	calls->link = -1;
+	return 0;
+}
