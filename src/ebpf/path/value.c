@@ -183,6 +183,10 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 	const struct btf_access *access = &node->access;
 	uint32_t null = ebpf_label(as);
 
+	if (style->known && source_same(node, style->known)) {
+		ebpf_load(as, BPF_DW, R0, R10, style->known_slot);
+		return;
+	}
 	enum source_knowledge knowledge = source_load_pointers(as, style, node, null);
 
 	switch (access->end) {
@@ -241,10 +245,10 @@ static bool emit_operands(struct ebpf_asm *as, const struct source_style *style,
 		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
 		return false;
 	}
+	source_emit_value(as, style, node->left);
 	uint32_t mark = ebpf_stack_mark(as);
 	int16_t slot = ebpf_stack_take(as, WORD);
 
-	source_emit_value(as, style, node->left);
 	ebpf_store(as, BPF_DW, R10, slot, R0);
 	source_emit_value(as, style, node->right);
 	ebpf_mov(as, R1, R0);

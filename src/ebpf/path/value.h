@@ -27,6 +27,8 @@ void source_emit_memory(struct ebpf_asm *as, const struct source_memory *memory,
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
 	bool task;     /* r7 holds the current task: it need not be asked for */
+	const struct source_node *known; /* its value lies in the stack at known_slot; NULL: none */
+	int16_t known_slot;
 	bool lean;     /* strings are not filled up behind their NUL */
 	bool detached; /* the context is a copy of what the tracepoint gave: to the verifier its pointers are numbers */
 	bool past;     /* execve has made another program of the current one; the context says who it was */

@@ -22,8 +22,8 @@ const struct source_node *source_calls_find(const struct source_unit *unit, uint
 bool source_is_call(const struct source_node *path);
 
 /*
- * Goes to label if number says that the call is not wanted. The bytes lie in memory behind the parts of all CPUs.
- * Numbers beyond them pass.
+ * Goes to label if number says that the call is not wanted, else goes on with it in r0. The bytes lie in memory behind
+ * the parts of all CPUs. Numbers beyond them pass.
  */
 void source_calls_emit(struct ebpf_asm *as, const struct source_style *style, const struct source_node *number,
 		       const struct source_memory *memory, uint32_t label);

@@ -254,6 +254,7 @@ static void emit_unread(struct emission *emission, const struct source_entry *en
 	ebpf_note(as, "cannot read %s", entry->want->type->name);
 	emit_record_place(emission);
 	style.task = style.leaves = false;
+	style.known = NULL;
 	if (!options->late && entry->await) {
 		source_await_emit(options->await, as, &style, entry, emission->context_slot);
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, next);
@@ -318,6 +319,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	reading.unread = unread;
 	reading.leaves = true;
 	emit_conditions(as, &reading, item, true, next);
+	reading.known = NULL; /* some of the rest is in functions with a stack of their own */
 	emit_header(emission, &after, header_needs(entry) | (style->past && !entry->want->packed ? PAST_HEADER : 0));
 	reading.leaves = entry->await && !late;
 	if (!entry->want->packed)
@@ -477,11 +479,13 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 
 	if (!options->number)
 		return;
-	if (!emission->counts_others) {
-		source_calls_emit(as, &emission->style, options->number, &options->memory, quiet);
+	emission->style.known_slot = ebpf_stack_take(as, 8);
+	source_calls_emit(as, &emission->style, options->number, &options->memory,
+			  emission->counts_others ? unwanted : quiet);
+	ebpf_store(as, BPF_DW, R10, emission->style.known_slot, R0);
+	emission->style.known = options->number;
+	if (!emission->counts_others)
 		return;
-	}
-	source_calls_emit(as, &emission->style, options->number, &options->memory, unwanted);
 	ebpf_jump(as, wanted);
 	ebpf_bind(as, unwanted);
 	ebpf_note(as, "is it of 32-bit code?");

@@ -54,7 +54,7 @@ static void check(const char *tracepoint, const char *const when[ENTRIES], const
 }
 
 #define ENTER(numbers, ...) check("raw_syscalls:sys_enter", (const char *[ENTRIES]){ __VA_ARGS__ }, numbers)
-#define EXIT(numbers, ...) check("raw_syscalls:sys_exit", (const char *[ENTRIES]){ __VA_ARGS__ }, numbers)
+#define EXIT(numbers, ...)  check("raw_syscalls:sys_exit", (const char *[ENTRIES]){ __VA_ARGS__ }, numbers)
 
 static void knows_what_is_wanted(void **state)
 {
