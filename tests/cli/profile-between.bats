@@ -4,6 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../wait
+
 setup() {
 	: "${ASTERISM:=$BATS_TEST_DIRNAME/../../build/src/cmd/asterism}"
 	cd "$BATS_TEST_TMPDIR"
@@ -105,6 +107,11 @@ say() {
 	[[ $stderr == *"no match of these rules has a begin"* ]]
 }
 
+# valgrind ends at somebody else's probe in libc, which is gone soon.
+reported() {
+	"$ASTERISM" profile "$@" 2>said >output || { grep -v breakpoint said >&2; false; }
+}
+
 # As serve, without threads and with less to do, as it is simulated, too. What is slow calls what no other does.
 make_short() {
 	cat >short.c <<-'END'
@@ -134,7 +141,7 @@ make_short() {
 @test "run: the report of matches alone, with what functions call" {
 	command -v valgrind >/dev/null || skip "needs valgrind (tools/packages.txt)"
 	make_short
-	run --separate-stderr -0 "$ASTERISM" profile run -F 4000 -e task-clock -f json -o completed \
+	wait_for reported run -F 4000 -e task-clock -f json -o completed \
 		--between '[sys_exit_read:a, sys_enter_write:b] WHERE {[tid], a.ret == 2}' -- ./short
 	python3 -c 'import json, sys
 profile = json.load(sys.stdin)
@@ -144,10 +151,10 @@ assert "pace" not in profile, profile
 assert 0.6 < share["pack"][0] < 0.9, share
 assert share["pack"][0] + share["slow_path"][0] > 0.97, share
 assert share["slow_path"][1] > 0.97 and share["main"][1] > 0.97, share
-assert "spin" not in share and "fast_path" not in share, share' <<<"$output"
-	[[ $stderr == *"samples, "*" within 10 matches"* ]]
-	[[ $stderr == *"the simulation is of the whole run"* ]]
-	[[ $stderr != *"lie elsewhere than in the simulation"* && $stderr != *"run did more work"* ]]
+assert "spin" not in share and "fast_path" not in share, share' <output
+	grep -E ' samples, [0-9]+ within 10 matches' said
+	grep 'the simulation is of the whole run' said
+	! grep -E 'lie elsewhere than in the simulation|run did more work' said
 	"$ASTERISM" profile report completed 2>said | grep -E '^between +rule: 10 matches, '
 	"$ASTERISM" profile report completed 2>said | grep -E '^workload +not judged: '
 }
