@@ -16,12 +16,16 @@
 /* Rounding is to cost no more than a millionth of the whole. */
 #define WHOLE_ENOUGH 1e7
 
+/* What is less of all calls comes from rounding. */
+#define LEFT_LEAST 1e-9
+
 struct writer {
 	FILE *stream;
 	const struct profile *profile;
 	struct graph graph;
 	uint32_t *spots, *calls; /* of functions, and of edges: the first of each, and the next of each after it */
 	uint32_t spot_object, spot_file;
+	uint32_t file; /* of the costs that follow, in callgrind's format */
 	bool is_own;
 	bool *is_named; /* texts as objects, as files, and then functions */
 	double scales[PROFILE_EVENTS_MAX];
@@ -176,7 +180,125 @@ static void put_completed(const struct writer *writer, uint32_t number)
 	put_values(writer, profile_deviation(writer->profile, number));
 }
 
-static void put_block(struct writer *writer, uint32_t number)
+/* A row of costs that is written in parts: they come to what the row is as a whole number. */
+struct split {
+	double sums[PROFILE_EVENTS_MAX], written[PROFILE_EVENTS_MAX], now[PROFILE_EVENTS_MAX];
+};
+
+/* NULL: what is left of it. Returns whether there is anything. */
+static bool take_part(const struct writer *writer, struct split *split, const double *whole, const double *part)
+{
+	bool has_cost = false;
+
+	for (unsigned i = 0; i < writer->profile->event_count; i++) {
+		double written;
+
+		split->sums[i] = part ? fmin(split->sums[i] + part[i], whole[i]) : whole[i];
+		written = rint(split->sums[i] * writer->scales[i]);
+		split->now[i] = written - split->written[i];
+		split->written[i] = written;
+		has_cost = has_cost || split->now[i] > 0;
+	}
+	return has_cost;
+}
+
+/* What is inlined is of another file than its function. */
+static void put_file(struct writer *writer, uint32_t function, uint32_t file)
+{
+	if (file != writer->file)
+		put_name(writer, file == writer->profile->functions[function].file ? "fe" : "fi", file,
+			 writer->profile->texts.count + file);
+	writer->file = file;
+}
+
+static void put_part(const struct writer *writer, uint32_t line, const struct split *split)
+{
+	fprintf(writer->stream, "%" PRIu32, line);
+	for (unsigned i = 0; i < writer->profile->event_count; i++)
+		fprintf(writer->stream, " %.0f", split->now[i]);
+	fputc('\n', writer->stream);
+}
+
+/*
+ * A function's self cost, by lines where they are known, the rest at the function's own. Lines that only call have
+ * none, and are here nonetheless: callgrind_annotate stumbles over files that have calls alone.
+ */
+static void put_lines(struct writer *writer, uint32_t number)
+{
+	const struct profile *profile = writer->profile;
+	const double *self = profile_self(profile, number);
+	struct split split = { 0 };
+	bool has_any = false;
+
+	for (uint32_t i = writer->spots[number]; i != HASH_NONE; i = writer->spots[profile->function_count + i]) {
+		const struct profile_spot *spot = &profile->spots[i];
+
+		if (!spot->line || !spot->file)
+			continue;
+		take_part(writer, &split, self, profile_spot_self(profile, i));
+		put_file(writer, number, spot->file);
+		put_part(writer, spot->line, &split);
+		has_any = true;
+	}
+	if (!take_part(writer, &split, self, NULL) && has_any)
+		return;
+	put_file(writer, number, profile->functions[number].file);
+	put_part(writer, profile->functions[number].line, &split);
+}
+
+static void put_part_of_calls(struct writer *writer, const struct profile_edge *edge, double calls, uint32_t line,
+			      const struct split *split)
+{
+	put_function(writer, edge->callee, true);
+	fputs("calls=", writer->stream);
+	put_real(writer->stream, calls);
+	fprintf(writer->stream, " %" PRIu32 "\n", writer->profile->functions[edge->callee].line);
+	put_part(writer, line, split);
+}
+
+/* An edge's calls, likewise. */
+static void put_lines_of_calls(struct writer *writer, uint32_t number)
+{
+	const struct profile *profile = writer->profile;
+	const struct profile_edge *edge = &profile->edges[number];
+	const double *cost = profile_cost(profile, number);
+	struct split split = { 0 };
+	double left = edge->calls;
+	bool has_any = false;
+
+	for (uint32_t i = writer->calls[number]; i != HASH_NONE; i = writer->calls[profile->edge_count + i]) {
+		const struct profile_call *call = &profile->calls[i];
+		const struct profile_spot *spot = &profile->spots[call->spot];
+		double calls = fmin(call->calls, left);
+
+		if (!spot->line || !spot->file ||
+		    (!take_part(writer, &split, cost, profile_call_cost(profile, i)) && calls <= 0))
+			continue;
+		put_file(writer, edge->caller, spot->file);
+		put_part_of_calls(writer, edge, calls, spot->line, &split);
+		left -= calls;
+		has_any = true;
+	}
+	left = left > LEFT_LEAST * edge->calls ? left : 0;
+	if (!take_part(writer, &split, cost, NULL) && left <= 0 && has_any)
+		return;
+	put_file(writer, edge->caller, profile->functions[edge->caller].file);
+	put_part_of_calls(writer, edge, left, profile->functions[edge->caller].line, &split);
+}
+
+static void put_callgrind_block(struct writer *writer, uint32_t number)
+{
+	const struct graph *graph = &writer->graph;
+
+	fputc('\n', writer->stream);
+	put_function(writer, number, false);
+	writer->file = writer->profile->functions[number].file;
+	put_lines(writer, number);
+	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++)
+		put_lines_of_calls(writer, graph->edges[i]);
+}
+
+static void put_own_block(struct writer *writer, uint32_t number)
 {
 	const struct profile *profile = writer->profile;
 	const struct graph *graph = &writer->graph;
@@ -186,10 +308,9 @@ static void put_block(struct writer *writer, uint32_t number)
 	put_function(writer, number, false);
 	fprintf(writer->stream, "%u", line);
 	put_values(writer, profile_self(profile, number));
-	if (writer->is_own && profile->is_completed)
+	if (profile->is_completed)
 		put_completed(writer, number);
-	if (writer->is_own)
-		put_spots(writer, number);
+	put_spots(writer, number);
 	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++) {
 		const struct profile_edge *edge = &profile->edges[graph->edges[i]];
 
@@ -198,10 +319,9 @@ static void put_block(struct writer *writer, uint32_t number)
 		put_real(writer->stream, edge->calls);
 		fprintf(writer->stream, " %u\n%u", profile->functions[edge->callee].line, line);
 		put_values(writer, profile_cost(profile, graph->edges[i]));
-		if (writer->is_own && profile->is_completed)
+		if (profile->is_completed)
 			fprintf(writer->stream, "edge=%c\n", mark_of(edge->origin));
-		if (writer->is_own)
-			put_calls(writer, graph->edges[i]);
+		put_calls(writer, graph->edges[i]);
 	}
 }
 
@@ -273,7 +393,7 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	struct writer writer = { .stream = stream, .profile = profile, .is_own = is_own };
 	int result = graph_init(&writer.graph, profile);
 
-	if (!result && is_own)
+	if (!result)
 		result = chain_spots(&writer);
 	writer.is_named = alloc_zero(2 * profile->texts.count + profile->function_count + 1, sizeof *writer.is_named);
 	if (!writer.is_named)
@@ -281,7 +401,7 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	if (!result) {
 		put_head(&writer);
 		for (uint32_t i = 0; i < profile->function_count; i++)
-			put_block(&writer, i);
+			is_own ? put_own_block(&writer, i) : put_callgrind_block(&writer, i);
 		put_sums(&writer, "\ntotals:");
 		if (ferror(stream))
 			result = errno ? -errno : -EIO;

@@ -12,8 +12,8 @@
 int profile_write(FILE *stream, const struct profile *profile);
 
 /*
- * Callgrind's format, whose costs are whole numbers: small ones are written times a power of ten, which the name of the
- * event type says.
+ * Callgrind's format, by lines where the profile has them. Its costs are whole numbers: small ones are written times a
+ * power of ten, which the name of the event type says.
  */
 int profile_write_callgrind(FILE *stream, const struct profile *profile);
 

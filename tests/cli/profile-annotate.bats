@@ -126,6 +126,96 @@ assert 1.98 < calls[15] / calls[14] < 2.02, calls'
 	grep '1 source file is newer than the program' said
 }
 
+# callgrind_annotate takes the export without a word, and shows lines of work.c; the sums are those of the report.
+exported() {
+	"$ASTERISM" profile export -t callgrind -o callgrind.out.1 "$1" 2>said
+	callgrind_annotate --auto=yes --threshold=100 callgrind.out.1 >annotated 2>complaints
+	[ ! -s complaints ]
+	! grep -i warning annotated
+	python3 - <(sed -n '/^events:/,$p' callgrind.out.1) <<-'END'
+		import sys
+		said, total, is_call = {}, 0, False
+		for line in open(sys.argv[1]):
+		    key, _, value = line.strip().partition(": ")
+		    if key in ("summary", "totals"):
+		        said[key] = int(value.split()[0])
+		    elif line[0].isdigit():
+		        total += 0 if is_call else int(line.split()[1])
+		        is_call = False
+		    else:
+		        is_call = line.startswith("calls=") or is_call
+		assert said["summary"] == said["totals"] == total, (said, total)
+	END
+}
+
+@test "an export to callgrind has lines: of samples, of a simulation, and of both" {
+	command -v callgrind_annotate >/dev/null || skip "needs valgrind (tools/packages.txt)"
+	recorded ./work 40000000
+	simulated ./work 100000
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	for profile in samples simulation completed; do
+		exported "$profile"
+		grep -E '^ *[0-9,]+ \([0-9. ]+%\)  .*for \(volatile long i = 0; i < n \* unit; i\+\+\)$' annotated
+		[ $profile = samples ] || grep -A1 -E '^ .*shared\(6\);$' annotated | grep -E '=> .*work.c:shared \(1x\)$'
+	done
+	# What is exported has the lines that the profile has.
+	"$ASTERISM" profile import callgrind.out.1 -o imported
+	lines imported thrice >shown
+	grep -E '^work.c 12 (9.|100)$' shown
+	grep -E '^work.c 15 0 shared/1$' shown
+	# Without debugging information, and of a part of a function, the cost is at no line; nothing gets lost.
+	strip -o bare work
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./bare 40000000 2>why
+	exported samples
+	grep 'bare has no debugging information of lines: costs there are at no line' said
+	grep -E '^0 [0-9]+$' callgrind.out.1
+}
+
+@test "parts of a cost that are not whole, or more than it, come to the cost when they are exported" {
+	command -v callgrind_annotate >/dev/null || skip "needs valgrind (tools/packages.txt)"
+	cat >parts <<-'END'
+		# asterism profile
+		positions: line
+		events: Ir
+		ob=/nowhere/a
+		fl=/nowhere/a.c
+		fn=f
+		1 1000000.5
+		spot=2 - 0.25
+		sfl=/nowhere/b.h
+		spot=3 - 333333.4
+		spot=4 - 333333.4
+		cfn=g
+		calls=3 7
+		1 10.5
+		from=3 - 2 7.2
+		from=4 - 2 7.2
+		fn=g
+		7 10.5
+		spot=8 - 700
+	END
+	exported parts
+	diff - <(grep -E '^(f[ln]|fi|fe|[0-9]|calls|totals)' callgrind.out.1 | sed 's/([0-9]*) *//') <<-'END'
+		fl=/nowhere/a.c
+		fn=f
+		fi=/nowhere/b.h
+		3 3333334
+		4 3333334
+		fe=
+		1 3333337
+		fi=
+		calls=2 7
+		3 72
+		calls=1 7
+		4 33
+		fl=
+		fn=
+		fi=
+		8 105
+		totals: 10000110
+	END
+}
+
 @test "a profile with wrong spots is refused, and none is taken for another function's" {
 	head='# asterism profile\nevents: Ir\nfn=f\n0 10\n'
 	for line in 'spot=1' 'spot=x - 1' 'spot=1 -5 1' 'spot=1 - 1 2' 'spot=1 0x 1' 'from=1 - 1 1'; do

@@ -9,9 +9,9 @@
 /*
  * Gives spots of the functions that are wanted (by number) their file and line where they have an address alone and the
  * object, which has to be the very build, has debugging information. What kept it from that is a note, once for each
- * object. 0 or -ENOMEM.
+ * object, with what is done otherwise. 0 or -ENOMEM.
  */
-int annotate_locate(struct profile *profile, const bool *is_wanted);
+int annotate_locate(struct profile *profile, const bool *is_wanted, const char *otherwise);
 
 struct sources;
 

@@ -165,7 +165,8 @@ static int make_calls(struct annotation *annotation)
 static int annotation_init(struct annotation *annotation)
 {
 	annotation->sources = sources_new();
-	if (!annotation->sources || annotate_locate(annotation->profile, annotation->is_wanted) ||
+	if (!annotation->sources ||
+	    annotate_locate(annotation->profile, annotation->is_wanted, "addresses stand for them") ||
 	    make_lines(annotation) || index_lines(annotation) || make_calls(annotation)) {
 		cli_error("out of memory");
 		return STATUS_USAGE;

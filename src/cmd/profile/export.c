@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `asterism profile export`, `import`: profiles in the formats of others. */
 
+#include "base/alloc.h"
 #include "cli/print.h"
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
+#include "cmd/profile/annotate-priv.h"
 #include "cmd/profile/profile-priv.h"
 #include "profile/stacks.h"
 #include "profile/write.h"
+
+#include <errno.h>
 
 /* Thinner paths are not shown. */
 #define LEAST 1e-4
@@ -14,11 +18,15 @@
 /* In the order of the choices of -t. */
 static const struct {
 	int (*write)(FILE *stream, const struct profile *profile);
+	bool has_lines; /* where the profile has them */
 	int (*write_stacks)(FILE *stream, const struct profile *profile, double least, double *left_out);
 } types[] = {
-	{ .write = profile_write_callgrind },         { .write = profile_write_csv },
-	{ .write_stacks = profile_write_folded },     { .write_stacks = profile_write_pprof },
-	{ .write_stacks = profile_write_speedscope }, { .write_stacks = profile_write_svg },
+	{ .write = profile_write_callgrind, .has_lines = true },
+	{ .write = profile_write_csv },
+	{ .write_stacks = profile_write_folded },
+	{ .write_stacks = profile_write_pprof },
+	{ .write_stacks = profile_write_speedscope },
+	{ .write_stacks = profile_write_svg },
 };
 
 static int write_as(const struct profile *profile, unsigned type, FILE *stream)
@@ -39,6 +47,22 @@ static int write_as(const struct profile *profile, unsigned type, FILE *stream)
 	return result;
 }
 
+/* Samples have addresses, whose lines are known where the object has them. */
+static int locate_all(struct profile *profile)
+{
+	bool *all = alloc_zero(profile->function_count + 1, sizeof *all);
+	int result = all ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; all && i < profile->function_count; i++)
+		all[i] = true;
+	if (!result)
+		result = annotate_locate(profile, all, "costs there are at no line");
+	alloc_free(all);
+	if (result)
+		cli_error("out of memory");
+	return result;
+}
+
 int profile_export_run(const struct cli_arguments *arguments, const char **operands)
 {
 	unsigned type = (unsigned)arguments->options[OPTION_EXPORT].number;
@@ -49,7 +73,7 @@ int profile_export_run(const struct cli_arguments *arguments, const char **opera
 	if (profile && (!status || status == STATUS_LOST)) {
 		if (types[type].write_stacks && !profile->is_completed)
 			cli_error("%s has no calls, so there are no stacks in it", operands[0]);
-		else if ((stream = profile_open(arguments)))
+		else if ((!types[type].has_lines || !locate_all(profile)) && (stream = profile_open(arguments)))
 			failed = profile_close(arguments, stream, write_as(profile, type, stream));
 	}
 	profile_free(profile);

@@ -78,7 +78,7 @@ static int set_line(struct profile *profile, uint32_t number, const struct debug
 }
 
 /* Of one object. */
-static int locate(struct profile *profile, const struct wanted *wanted, size_t count)
+static int locate(struct profile *profile, const struct wanted *wanted, size_t count, const char *otherwise)
 {
 	const char *name = profile_get_text(profile, wanted->object), *why;
 	struct debug_info *info;
@@ -99,13 +99,13 @@ static int locate(struct profile *profile, const struct wanted *wanted, size_t c
 	}
 	debug_info_free(info);
 	if (why)
-		cli_note("%s: lines are not looked up, as %s: addresses stand for them", name, why);
+		cli_note("%s: lines are not looked up, as %s: %s", name, why, otherwise);
 	else if (!found)
-		cli_note("%s has no debugging information of lines: addresses stand for them", name);
+		cli_note("%s has no debugging information of lines: %s", name, otherwise);
 	return result == -E2BIG ? -ENOMEM : result;
 }
 
-int annotate_locate(struct profile *profile, const bool *is_wanted)
+int annotate_locate(struct profile *profile, const bool *is_wanted, const char *otherwise)
 {
 	struct wanted *wanted = alloc_zero(profile->spot_count + 1, sizeof *wanted);
 	size_t count = 0, end;
@@ -122,7 +122,7 @@ int annotate_locate(struct profile *profile, const bool *is_wanted)
 	for (size_t start = 0; !result && start < count; start = end) {
 		for (end = start + 1; end < count && wanted[end].object == wanted[start].object; end++)
 			;
-		result = locate(profile, wanted + start, end - start);
+		result = locate(profile, wanted + start, end - start, otherwise);
 	}
 	alloc_free(wanted);
 	return result;
