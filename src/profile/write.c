@@ -401,7 +401,7 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	if (!result) {
 		put_head(&writer);
 		for (uint32_t i = 0; i < profile->function_count; i++)
-			is_own ? put_own_block(&writer, i) : put_callgrind_block(&writer, i);
+			(is_own ? put_own_block : put_callgrind_block)(&writer, i);
 		put_sums(&writer, "\ntotals:");
 		if (ferror(stream))
 			result = errno ? -errno : -EIO;
