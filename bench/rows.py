@@ -159,6 +159,16 @@ def measure_unwanted(bench, rounds):
     }, {"events": bench.calls})
 
 
+def measure_other_call(bench, rounds):
+    """A call that the rule is not about, of a process that is observed, and of one that is not."""
+    rule = bench.rule_file("other", "RULE never PATTERN { [sys_enter_fsync:a, sys_exit_fsync:b] } WHERE { [tid] }\n")
+    return added_cost(bench, rounds, {
+        "empty programs": lambda load: bench.start_peer("empty-pair", load.pid),
+        "asterism, in scope": lambda load: bench.start_asterism(rule, load.pid),
+        "asterism, out of scope": lambda load: bench.start_asterism(rule, os.getpid()),
+    }, {})
+
+
 def measure_rule_count(bench, rounds):
     def rules(count):
         text = "".join(f"RULE r{i} PATTERN {{ sys_enter:a }} WHERE {{ a.id == {1000 + i} }}\n" for i in range(count))
@@ -346,6 +356,8 @@ ROWS = [
         "ftrace and splice", "", lambda bench, rounds: recording(bench, rounds, "whole")[1]),
     Row("unwanted", "event that no rule wants further, added per call", "CPU ns", "empty program",
         "<= empty program + 30 ns", measure_unwanted, lambda variant: "empty program"),
+    Row("other-call", "call that no rule is about, added per call at its beginning and end", "CPU ns", "empty programs",
+        "<= empty programs + 3 ns", measure_other_call, lambda variant: "empty programs"),
     Row("rules", "rules on sys_enter with distinct constants, added per call", "CPU ns", "1 rule",
         "100 rules <= 2x 1 rule", measure_rule_count),
     Row("strings", "a rule about names, per open and per any other call", "CPU ns", "readable: bare", "",
