@@ -3,11 +3,10 @@
 #define EBPF_MEMORY_EMIT_H
 
 /*
- * The emitter: code for one rule and one event type, under way, and what it does to memory. It decides how runs,
- * chains, locks, counters and the frame are read and changed by generated code; what is done when is for ebpf/codegen.
- *
- * It may touch: the plan and the layout, which it only reads, and the assembler. Registers throughout: r6 record, r7
- * run (or whatever holds the slots), r8 scratch between calls, r9 frame (struct matcher_frame) on main's stack.
+ * The emitter: code for one rule and one event type, under way, and what it does to memory: how runs, chains, locks,
+ * counters and the frame are read and changed by generated code; what is done when is for ebpf/codegen. It may touch:
+ * the plan and the layout, which it only reads, and the assembler. Registers throughout: r6 record, r7 run (or whatever
+ * holds the slots), r8 scratch between calls, r9 frame (struct matcher_frame) on main's stack.
  */
 
 #include "ebpf/lower/lower.h"
