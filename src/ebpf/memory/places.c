@@ -70,7 +70,7 @@ static uint32_t function_replace(struct emit *emit, uint32_t group)
 	ebpf_bind(as, same);
 	if (emit->rule->flags & PROGRAM_RULE_DROP) { /* a match will end it anyway */
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(matched));
-		ebpf_jump_if_imm(as, BPF_JNE, R1, 0, dropped);
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, MATCHER_DROPS, dropped);
 	}
 	emit_count_here(emit, CPU(replaced));
 	ebpf_bind(as, dropped);
