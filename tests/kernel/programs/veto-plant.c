@@ -9,7 +9,6 @@
 #include <linux/sched.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -159,8 +158,6 @@ static pid_t heard_and_gone(const char *who)
 	if (strcmp(who, "thread") == 0) {
 		check(pthread_create(&thread, NULL, hear_as_thread, &gone), "pthread_create");
 		pthread_join(thread, NULL);
-		while (kill(gone, 0) == 0) /* the kernel is done with it a little later */
-			sched_yield();
 		return gone;
 	}
 	gone = fork();
@@ -180,7 +177,9 @@ static int again(char **args)
 	int status;
 
 	how.set_tid = (uintptr_t)&number;
-	child = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+	do
+		child = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+	while (child < 0 && errno == EEXIST); /* the kernel is done with a thread a little later */
 	check(child < 0, "clone3");
 	if (child == 0)
 		_exit(calls(args + 1));
