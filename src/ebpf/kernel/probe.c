@@ -316,6 +316,19 @@ static int has_prepare_exec(const struct btf_kernel *btf)
 	return btf && btf_kernel_tracepoint(btf, "sched_prepare_exec", &found) == 0;
 }
 
+static int has_dispatcher(const struct btf_kernel *btf)
+{
+	const struct bpf_insn insns[] = { insn_alu_imm(BPF_MOV, R0, 0), exit_insn };
+	const uint32_t function = btf ? btf_kernel_find(btf, BTF_KIND_FUNC, "ia32_sys_call") : 0;
+
+	if (!function)
+		return 0;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY, .attach_btf_id = function);
+	int has = answer(load(BPF_PROG_TYPE_TRACING, insns, sizeof insns / sizeof *insns, &opts));
+
+	return has == -EPERM ? 0 : has; /* some machines refuse programs at functions, whoever asks */
+}
+
 static int has_held_calls(const struct btf_kernel *btf)
 {
 	const uint32_t action = SECCOMP_RET_USER_NOTIF;
@@ -395,6 +408,9 @@ static const struct {
 	    "strings of an execve whose page has not been touched are read before the old memory goes",
 	    "the program's name is the kernel's; others are unread where it succeeds, which is counted", "6.10" },
 	  has_prepare_exec },
+	{ { "ia32_sys_call", "calls of 32-bit code are counted where the kernel dispatches them",
+	    "each call is looked at, which costs some 20 ns", NULL },
+	  has_dispatcher },
 	{ { "held system calls", "CALL Veto()", "rules with Veto are refused", "5.0" }, has_held_calls },
 	{ { "calls held against signals", "a signal does not make a held call be asked about twice", "Veto is refused",
 	    "5.19" },
