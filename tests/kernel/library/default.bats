@@ -29,7 +29,7 @@ setup() {
 
 @test "@default says nothing of a clone, a build, an archive and Python" {
 	run --separate-stderr -0 "$ASTERISM" run -f json @default -- sh ordinary.sh
-	[ "${lines[0]}" = "{}" ]
+	[ "${lines[0]}" = "{}" ] || { echo "$output" "$stderr"; false; }
 	[ "${#lines[@]}" = 2 ]
 	[[ "${lines[1]}" =~ '"stats":{"events":'[0-9]{4,} ]]
 }
