@@ -220,13 +220,11 @@ static void tell_cpu(struct report_pass *pass, uint32_t cpu, enum report_state s
 }
 
 /* Somebody who is not observed was there; and the thread that was thought to be there left at a time not known. */
-static void tell_missed(struct report_pass *pass, uint32_t cpu, uint32_t left)
+static void tell_missed(struct report_pass *pass, uint32_t cpu)
 {
 	uint32_t current = pass->cpus[cpu].current;
 
 	pass->view.is_partial |= !pass->view.is_whole;
-	if (left)
-		pass->lanes[left].is_observed |= current == 0;
 	tell_cpu(pass, cpu, REPORT_OTHERS, pass->now);
 	if (current && pass->lanes[current].state == REPORT_RUNNING)
 		pass->lanes[current].state = REPORT_UNKNOWN;
@@ -240,7 +238,7 @@ void pass_cpu_turn(struct report_pass *pass, uint32_t cpu, uint32_t left, uint32
 	if (lane->current == REPORT_NONE)
 		tell_cpu(pass, cpu, REPORT_UNKNOWN, pass->now);
 	else if (lane->current != left)
-		tell_missed(pass, cpu, left);
+		tell_missed(pass, cpu);
 	else if (!is_known_to_be_observed(pass, left))
 		tell_cpu(pass, cpu, REPORT_OTHERS, pass->now);
 	else if (left == 0)
