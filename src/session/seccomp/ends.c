@@ -10,10 +10,16 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NUMBERS = 4 * 1024 * 1024 /* PID_MAX_LIMIT */, FDS_FIRST = 64, PIDFD_THREAD_FLAG = O_EXCL };
+enum {
+	NUMBERS = 4 * 1024 * 1024, /* PID_MAX_LIMIT */
+	FDS_FIRST = 64,
+	FDS_LEFT = 64, /* for everything else: who calls is read from a file */
+	PIDFD_THREAD_FLAG = O_EXCL,
+};
 
 int ends_init(struct ends *ends)
 {
@@ -62,6 +68,14 @@ static int reserve(struct ends *ends, int fd)
 	return 0;
 }
 
+/* Descriptors are given from the lowest free number on. */
+static bool leaves_enough(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + FDS_LEFT < limit.rlim_cur;
+}
+
 static int watch(struct ends *ends, struct ends_task task)
 {
 	int fd = (int)syscall(SYS_pidfd_open, task.tid, task.tid == task.pid ? 0 : PIDFD_THREAD_FLAG);
@@ -70,7 +84,7 @@ static int watch(struct ends *ends, struct ends_task task)
 
 	if (fd < 0)
 		return -errno;
-	result = reserve(ends, fd);
+	result = leaves_enough(fd) ? reserve(ends, fd) : -EMFILE;
 	if (!result && epoll_ctl(ends->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		result = -errno;
 	if (result) {

@@ -30,7 +30,8 @@ void ends_fini(struct ends *ends);
 
 /*
  * Reports the end of a process, and of one of its threads if tid != pid, from now on. Both must be alive. Returns 0,
- * also where it is watched already; -errno where it cannot be: -EMFILE, or -EINVAL for threads before Linux 6.9.
+ * also where it is watched already; -errno where it cannot be: -EMFILE, also where few descriptors are left, or
+ * -EINVAL for threads before Linux 6.9.
  */
 int ends_watch(struct ends *ends, struct ends_task task);
 

@@ -161,14 +161,14 @@ static void watch_end(struct veto *veto)
 			       thread = { veto->who.pid, (pid_t)veto->call.reported.pid };
 	int result = ends_watch(&veto->ends, veto->plan.end.of_threads ? thread : process);
 
-	if (!result || result == -ESRCH) /* unless it is killed */
+	if (!result || result == -ESRCH || !veto->who.pid) /* unless it is killed */
 		return;
 	pthread_mutex_lock(&veto->lock);
 	veto->unwatched = result;
 	pthread_mutex_unlock(&veto->lock);
 }
 
-/* A text that may not be read could be any: the call fails, and the rules have missed an event. */
+/* A text, or a caller, that may not be read could be any: the call fails, and the rules have missed an event. */
 static void be_blind(struct veto *veto)
 {
 	veto->verdict = EPERM;
@@ -185,8 +185,11 @@ static void show(struct veto *veto)
 	const struct veto_memory memory = { .read = caller_text, .context = &tid };
 	uint64_t now = clock_now_ns();
 
-	if (veto->plan.wants_who)
+	if (veto->plan.wants_who) {
 		caller_who_is(tid, &veto->who);
+		if (!veto->who.pid && listener_is_valid(veto->listener, &veto->call))
+			return be_blind(veto);
+	}
 	if (veto->plan.end.wanted)
 		watch_end(veto);
 	for (uint32_t i = 0; i < veto->plan.type_count; i++) {

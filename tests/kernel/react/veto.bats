@@ -106,6 +106,23 @@ page_rule() {
 	done
 }
 
+@test "more processes than descriptors: their ends are not noticed, which is reported at once, and calls are refused all the same" {
+	page_rule
+	mkfifo go
+	prlimit --nofile=100:100 timeout $((60 * ASTERISM_TEST_PATIENCE)) "$ASTERISM" run -q --allow-actions page.rule -- \
+		sh -c 'for i in $(seq 120); do (read -r _ <"$1"; read -r _ <go) & done; "$0" calls hear "$2" hear "$2"; read -r _ <go || true; wait' \
+		"$plant" "$PWD/public" "$PWD/secret" >said 2>err &
+	session=$!
+	wait_for grep -q 'are not watched for their end (Too many open files)' err
+	grep -q '^help: allow more open files: ulimit -n' err
+	wait_for grep -q EACCES said
+	exec 9<>go # all of them read the end of it
+	sleep 0.2
+	exec 9>&-
+	wait "$session"
+	[ "$(grep -cx EACCES said)" = 2 ]
+}
+
 @test "a full pool is reported at once" {
 	sed 's/^RETURN/POOL 1 &/; s/ RETURN/ POOL 1 RETURN/' heard.rule >one.rule
 	mkfifo go
