@@ -40,6 +40,13 @@ column() {
 	done
 }
 
+# TEXT is right; one more of them is.
+right() {
+	echo "$1" >one.rule
+	"$ASTERISM" check -q one.rule
+	count=$((count + 1))
+}
+
 events='EVENT A { x: u64 } EVENT B { x: u64 } EVENT C { x: u64 }'
 
 @test "patterns" {
@@ -50,9 +57,7 @@ events='EVENT A { x: u64 } EVENT B { x: u64 } EVENT C { x: u64 }'
 		'[A, ~B]') rest='WITHIN 1s' ;;
 		*) rest= ;;
 		esac
-		echo "$events RULE r PATTERN { $code } $rest" >one.rule
-		"$ASTERISM" check -q one.rule
-		count=$((count + 1))
+		right "$events RULE r PATTERN { $code } $rest"
 	done < <(column "$docs/language-card.md" Patterns)
 	[ "$count" -ge 9 ]
 }
@@ -73,9 +78,7 @@ events='EVENT A { x: u64 } EVENT B { x: u64 } EVENT C { x: u64 }'
 		c.ts*) pattern='[sys_enter_read[]:a, sys_enter_close:c]' ;;
 		*) continue ;;
 		esac
-		echo "RULE r PATTERN { $pattern } WHERE { $code }" >one.rule
-		"$ASTERISM" check -q one.rule
-		count=$((count + 1))
+		right "RULE r PATTERN { $pattern } WHERE { $code }"
 	done < <(column "$docs/language-card.md" Conditions)
 	[ "$count" -ge 12 ]
 }
@@ -87,9 +90,7 @@ events='EVENT A { x: u64 } EVENT B { x: u64 } EVENT C { x: u64 }'
 		code=${code/HISTOGRAM(value)/HISTOGRAM(b.ts - a.ts)}
 		code=${code/POOL n PER KEY k/POOL 9 PER KEY 2}
 		code=${code/A, B, C/sys_enter_openat, sys_exit_openat}
-		echo "EVENT made { x: u64 } RULE r STRICTPARTITION PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] } $code" >one.rule
-		"$ASTERISM" check -q one.rule
-		count=$((count + 1))
+		right "EVENT made { x: u64 } RULE r STRICTPARTITION PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] } $code"
 	done < <(column "$docs/language-card.md" Modifiers)
 	[ "$count" -ge 14 ]
 }

@@ -12,7 +12,7 @@ void emit_machine(struct emit *emit);
 /* instance: what follows a transition of the instance in r7. */
 void emit_leave_instance(struct emit *emit, const struct emit_exits *exits, void (*fill)(struct emit *emit));
 
-/* timer: user space gets it when that of the instance in r7 goes off. */
+/* timer: user space hears when that of the instance in r7 goes off. */
 void emit_load_timer(struct emit *emit, uint8_t dst);
 void emit_note_timer(struct emit *emit, uint32_t none);
 /* A timer that is not beyond the time of the one in r6 that went off is none. Overwrites r0, r1. */
