@@ -22,8 +22,33 @@ loaded() {
 }
 
 @test "what the verifier has to follow grows with the rules, and not with what they have in common" {
-	plain='s/^PARAM .*//; s/WITHIN window/WITHIN 2s/; s/WITHIN children_window/WITHIN 1s/; s/>=children/>=500/'
-	sed "$plain" "$ASTERISM_RULES/fork-bomb/fork-bomb.rule" >once.rule
+	cat >once.rule <<-'END'
+		RULE generations
+		PATTERN { [
+			sched_process_fork:a, ~sched_process_exec:ax, sched_process_fork:b, ~sched_process_exec:bx,
+			sched_process_fork:c, ~sched_process_exec:cx, sched_process_fork:d, ~sched_process_exec:dx,
+			sched_process_fork:e, ~sched_process_exec:ex, sched_process_fork:f, ~sched_process_exec:fx,
+			sched_process_fork:g, ~sched_process_exec:gx, sched_process_fork:h
+		] }
+		WHERE {
+			b.pid == a.child_pid, c.pid == b.child_pid, d.pid == c.child_pid, e.pid == d.child_pid,
+			f.pid == e.child_pid, g.pid == f.child_pid, h.pid == g.child_pid,
+			ax.pid == a.child_pid, bx.pid == b.child_pid, cx.pid == c.child_pid, dx.pid == d.child_pid,
+			ex.pid == e.child_pid, fx.pid == f.child_pid, gx.pid == g.child_pid,
+			h.child_tgid == h.child_pid
+		}
+		WITHIN 2s
+		RETURN { a.pid AS first, h.child_pid AS last, h.comm AS name, h.ts - a.ts AS took }
+		SEVERITY high
+
+		RULE flood
+		PATTERN { sched_process_fork[>=500]:f }
+		WHERE { [pid], f.child_tgid == f.child_pid }
+		WITHIN 1s
+		RETURN { f.len AS children, f.last.child_pid AS last, f.last.ts - f.first.ts AS took }
+		AFTER MATCH DROP
+		SEVERITY high
+	END
 	sed -E 's/^RULE [a-z_]+/&_again/' once.rule | cat once.rule - >twice.rule
 	read -r _ once <<<"$(loaded once.rule)"
 	read -r _ twice <<<"$(loaded twice.rule)"
