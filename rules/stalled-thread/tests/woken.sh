@@ -10,7 +10,8 @@ child = os.fork()
 if not child:
     os.read(read, 1)
     os._exit(0)
-time.sleep(0.5)
+while open(f"/proc/{child}/stat").read().rsplit(") ", 1)[1][0] != "S":
+    time.sleep(0.01)
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
 os.write(write, b"x")
 end = time.monotonic() + 0.75
