@@ -132,9 +132,16 @@ static int init_rules(struct engine *engine)
 		rule->drops_all = rule->image->flags & PROGRAM_RULE_DROP_ALL;
 		rule->replaces = rule->image->flags & PROGRAM_RULE_REPLACE;
 		rule->latest = rule->image->flags & PROGRAM_RULE_LATEST;
-		rule->shares = rule->latest || rule->replaces || rule->image->per_key;
+		rule->shares = rule->latest || rule->replaces || rule->image->per_key || rule->image->per_process;
 	}
 	return 0;
+}
+
+static int share_init(struct engine *engine, struct engine_rule *rule)
+{
+	rule->opener_offset = program_slots(engine->program, rule->image)[rule->image->opener_slot].offset;
+	rule->opened = arena_zero(engine->arena, PROGRAM_OPENERS, sizeof *rule->opened);
+	return rule->opened ? 0 : -ENOMEM;
 }
 
 /* What holds the runs of the rules, when the tables are there. */
@@ -148,6 +155,8 @@ static int init_runs(struct engine *engine)
 		if (engine->options.rules && !engine->options.rules[i])
 			continue;
 		rule->defers = rule->drop;
+		if (rule->image->per_process && share_init(engine, rule))
+			return -ENOMEM;
 		result = engine_runs_init(rule);
 		if (!result)
 			result = engine_index_grow(rule);

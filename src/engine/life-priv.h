@@ -92,6 +92,18 @@ static inline __attribute__((always_inline)) void engine_life_unlink(struct engi
 		engine_any_remove(&rule->machine->any[i], run);
 }
 
+/* Of the process that opened the run. */
+static inline uint32_t *engine_life_opened(const struct engine_rule *rule, const struct engine_run *run)
+{
+	return &rule->opened[engine_word_at(run->slots + rule->opener_offset) % PROGRAM_OPENERS];
+}
+
+/* Whether the process that opens the run has not had its share. */
+static inline bool engine_life_may_open(const struct engine_rule *rule, const struct engine_run *run)
+{
+	return !rule->opened || *engine_life_opened(rule, run) < rule->image->per_process;
+}
+
 /* crowds: one more than there are places is taken in, as another will give way. */
 static inline bool engine_life_has_room(struct engine_rule *rule, bool crowds)
 {
@@ -113,6 +125,8 @@ static inline __attribute__((always_inline)) void engine_life_count(struct engin
 		engine_why_come(rule, run->state);
 	if (rule->runs.age_offset)
 		engine_ages_add(rule, run);
+	if (rule->opened)
+		++*engine_life_opened(rule, run);
 	engine_live_add(rule);
 	if (rule->live > rule->stats.runs_live_max && rule->live <= rule->image->pool)
 		rule->stats.runs_live_max = rule->live;
@@ -133,6 +147,8 @@ static inline __attribute__((always_inline)) void engine_life_leave(struct engin
 		engine_timers_remove(rule, run);
 	if (rule->runs.age_offset)
 		engine_ages_remove(rule, run);
+	if (rule->opened)
+		--*engine_life_opened(rule, run);
 	if (rule->machine && rule->machine->has_timer)
 		engine_due_set(rule->machine, run, 0);
 	engine_live_remove(rule);

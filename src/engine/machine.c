@@ -86,7 +86,7 @@ static bool keep(struct move *move, struct engine_run *run)
 
 	if (engine_index_find(rule, class, class->parts, run->slots, hash))
 		return false;
-	if (!engine_life_has_room(rule, rule->replaces)) {
+	if (!engine_life_may_open(rule, run) || !engine_life_has_room(rule, rule->replaces)) {
 		engine_refuse(rule);
 		return false;
 	}

@@ -122,8 +122,10 @@ struct engine_rule {
 	bool defers; /* matches are told when all runs have been stepped, not at once */
 	const struct engine_state *states;
 	struct engine_class *classes;
-	uint64_t live;       /* parked runs */
-	uint64_t *live_word; /* of engine->live; the rule's bit in it is set while runs are parked */
+	uint64_t live;          /* parked runs */
+	uint32_t *opened;       /* PER PROCESS: how many of them each process opened; otherwise NULL */
+	uint32_t opener_offset; /* in slots, which process that is */
+	uint64_t *live_word;    /* of engine->live; the rule's bit in it is set while runs are parked */
 	uint64_t epoch;
 	bool doubts; /* the event that it deals with is not known whole: what comes of it is marked */
 	struct engine_runs runs;

@@ -145,5 +145,6 @@ uint64_t engine_pool_bytes(const struct program *program, uint32_t rule)
 	while (buckets < 2 * image->pool)
 		buckets *= 2;
 	return runs * run_bytes + buckets * sizeof(struct engine_run *) +
+	       (image->per_process ? PROGRAM_OPENERS * sizeof(uint32_t) : 0) +
 	       (image->semantics == PROGRAM_MACHINE ? engine_machine_pool_bytes(program, image) : 0);
 }

@@ -46,6 +46,8 @@ ASIDE bool find_place(struct engine_step *step, struct engine_run *run)
 
 	struct engine_run *given = NULL;
 
+	if (!engine_life_may_open(rule, run))
+		return false;
 	if (rule->latest) /* a match will end what it replaces anyway */
 		engine_places_enter(rule, run, !(rule->drop && step->matched));
 	if (rule->image->per_key && !engine_places_share(rule, run, &given))

@@ -17,7 +17,7 @@
 #define PROGRAM_MAGIC "ASTC"
 #define PROGRAM_NONE  UINT32_MAX
 
-enum { PROGRAM_VERSION = 6 };
+enum { PROGRAM_VERSION = 7 };
 
 enum program_section_id {
 	PROGRAM_STRINGS,      /* bytes: NUL-terminated texts; a text reference is a byte offset here */
@@ -121,8 +121,9 @@ struct program_rule {
 	uint32_t aggregation;             /* AGGREGATE: 1 + the row of AGGREGATIONS; 0: it has none */
 	uint32_t except;                  /* 1 + a node, BOOL, over slots only: whether a match is excepted; 0: never */
 	uint32_t flags;                   /* enum program_rule_flag */
-	uint32_t
-		per_key; /* how many runs of one key there may be where one is opened; 0: as many as there are places */
+	/* How many runs of one key, and that one process opened, there may be where one is opened; 0: all. */
+	uint32_t per_key, per_process;
+	uint32_t opener_slot; /* per_process: U64, the process that opened the run, or copied it; otherwise 0 */
 };
 
 enum program_element_flag { PROGRAM_ELEMENT_ARRAY = 1 << 0, PROGRAM_ELEMENT_NEGATED = 1 << 1 };
@@ -154,6 +155,9 @@ struct program_state {
 	 * slots of its class; 0: there is no more to it. */
 	uint32_t key;
 };
+
+/* PER PROCESS: processes whose numbers differ by a multiple of this share a share. */
+enum { PROGRAM_OPENERS = 1 << 15 };
 
 #define PROGRAM_TARGET_END   (UINT32_MAX - 1) /* the run ends without a match */
 #define PROGRAM_TARGET_MATCH (UINT32_MAX - 2) /* the run matches and ends */
@@ -240,7 +244,7 @@ struct program_arg {
 };
 
 _Static_assert(sizeof(struct program_header) == 16 + 8 * PROGRAM_SECTION_COUNT, "on-disk layout");
-_Static_assert(sizeof(struct program_rule) == 152, "on-disk layout");
+_Static_assert(sizeof(struct program_rule) == 160, "on-disk layout");
 _Static_assert(sizeof(struct program_transition) == 40, "on-disk layout");
 
 #endif

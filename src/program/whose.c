@@ -62,7 +62,7 @@ static uint32_t field_of(const struct program *program, uint32_t node)
 static bool is_its_own(const struct program_rule *rule, uint32_t slot)
 {
 	return rule->semantics == PROGRAM_MACHINE &&
-	       ((rule->notice_count && slot == rule->notice_slot) ||
+	       ((rule->notice_count && slot == rule->notice_slot) || (rule->per_process && slot == rule->opener_slot) ||
 		(rule->trail_count && slot - rule->trail_slot < 3 * rule->trail_count) ||
 		(rule->flags & PROGRAM_RULE_TIMER && (slot == rule->timer_slot || slot - rule->context_slot < 4)));
 }

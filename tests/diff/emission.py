@@ -87,7 +87,7 @@ class Generator(generate.Generator):
                 continue  # it would hear itself
             if emits and legal.ends_with_negation(rule.pattern) and rule.kind_is() == "SKIPTILLANY":
                 continue  # cases/deadline-order-of-copies.json
-            rule.pool = rule.per_key = rule.full = None  # its oracle knows no refused runs
+            rule.pool = rule.per_key = rule.per_process = rule.full = None  # its oracle knows no refused runs
             if self.chance(0.6):  # so that more of them match
                 rule.where = [c for c in rule.where if isinstance(c, Join)]
                 if legal.verdict(rule.resolve(self.types))[0] != "accept":

@@ -392,7 +392,8 @@ class Generator:
         if self.chance(0.75):
             self.make_keyed(rule)
         rule.latest = rule.latest or self.chance(0.05)
-        if rule.per_key or not rule.latest or self.chance(0.7):
+        rule.per_process = self.rng.choice([1, 2, 2, 3]) if self.chance(0.3) and rule.kind_is() != "SKIPTILLANY" else None
+        if rule.per_key or rule.per_process or not rule.latest or self.chance(0.7):
             rule.pool = self.rng.choice([2, 3, 4, 4] if rule.per_key else [1, 2, 2, 3, 4])
             rule.full = self.rng.choice([None, "REFUSE", "REPLACE", "REPLACE"])
         if self.chance(0.25):

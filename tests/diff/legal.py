@@ -295,6 +295,8 @@ def check_pool(rule):
     """LATEST and PER KEY go by what the next event must equal, which the oracle knows of plain sequences."""
     if rule.latest and rule.per_key:
         reject("PER KEY under LATEST")
+    if rule.per_process and rule.kind_is() == "SKIPTILLANY":
+        reject("PER PROCESS under SKIPTILLANY")
     if rule.latest and rule.kind_is() == "SKIPTILLANY":
         reject("LATEST under SKIPTILLANY")
     if rule.latest and rule.returns == "SEQUENCE":

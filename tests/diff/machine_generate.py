@@ -196,6 +196,8 @@ class MachineMaker:
             m.pool = self.made.limited([1, 1, 2, 3, 4])
             m.full = self.rng.choice([None, None, "REFUSE", "REPLACE", "REPLACE"])
             m.severity = self.rng.choice([None, None, "low", "high", "critical"])
+            if self.chance(0.35):
+                m.per_process = self.made.limited([1, 1, 2, 3])
         if self.chance(0.5):
             m.trail = self.made.limited([0, 1, 2, 3, 4, 5, 8, 15, 16])
         m.loss = self.rng.choice([None, None, None, "TAINT", "KEEP"])

@@ -88,6 +88,7 @@ class Machine:
     transitions: list = field(default_factory=list)  # outside of states
     variables: list = field(default_factory=list)
     pool: object = None  # Const or Parameter
+    per_process: object = None
     trail: object = None
     loss: str = None
     full: str = None  # REFUSE or REPLACE

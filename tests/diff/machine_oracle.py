@@ -49,6 +49,7 @@ class Instance:
     moved: dict = None  # header of the last event that moved it
     trail: list = field(default_factory=list)
     kept: bool = False
+    opener: int = None  # the process that opened it, or copied it
     touched: int = 0  # when it last took a transition at an event, its first one too, in their order
 
 
@@ -177,13 +178,16 @@ class Steps:
         effects = self.move(found, child, event)
         if effects:
             raise Unsaid("a copy that tells")
+        child.opener = event_value(event, "pid")
         if not self.keep(child):
             return
         self.enter(child, event["ts"])  # also where it has not changed its state
 
     def keep(self, instance):
         """Gives an instance its place; False: there is none."""
-        if len(self.instances) >= self.pool and not self.machine.replaces():
+        share = self.file.value_of(self.machine.per_process) if self.machine.per_process and self.machine.keys else self.pool + 1
+        if (sum(i.opener == instance.opener for i in self.instances) >= share or
+                len(self.instances) >= self.pool and not self.machine.replaces()):
             self.stats.pool_exhausted += 1
             return False
         self.stats.runs_opened += 1
@@ -199,6 +203,7 @@ class Steps:
         if instance.kept and transition.target == "END":
             self.instances.remove(instance)
         if not instance.kept and transition.target not in ("END", "STAY", before.name):
+            instance.opener = event_value(event, "pid")
             if not self.keep(instance):
                 return
         if transition.target not in ("END", "STAY"):

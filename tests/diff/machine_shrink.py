@@ -69,7 +69,8 @@ def machine_edits(machine):
     yield from (lambda s=s: forget(s) for s in machine.states[1:])
     yield from list_edits(machine.transitions)
     yield from list_edits(machine.variables)
-    yield from attribute_edits(machine, [("pool", None), ("trail", None), ("loss", None), ("full", None), ("severity", None)])
+    plain = [("per_process", None), ("trail", None), ("loss", None), ("full", None), ("severity", None)]
+    yield from attribute_edits(machine, plain if machine.per_process else [("pool", None)] + plain)
     for state in machine.states:
         yield from list_edits(state.transitions)
         yield from block_edits(state.entry)

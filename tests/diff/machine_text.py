@@ -63,6 +63,8 @@ def print_machine(machine):
     for word, value in (("POOL", machine.pool), ("TRAIL", machine.trail)):
         if value is not None:
             full = f" {machine.full}" if machine.full and word == "POOL" else ""
+            if machine.per_process and word == "POOL":
+                full = f" PER PROCESS {print_constant(machine.per_process)}{full}"
             lines.append(f"\t{word} {print_constant(value)}{full}")
     if machine.severity:
         lines.append("\tSEVERITY " + machine.severity)
@@ -146,6 +148,9 @@ class Parser(ruletext.Parser):
     def header(self, machine):
         if self.accept("POOL"):
             machine.pool = self.constant()
+            if self.accept("PER"):
+                self.take("PROCESS")
+                machine.per_process = self.constant()
             if self.upper() in ("REFUSE", "REPLACE"):
                 machine.full = self.take().upper()
         elif self.accept("SEVERITY"):

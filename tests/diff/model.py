@@ -172,6 +172,7 @@ class Rule:
     latest: bool = False
     pool: int = None
     per_key: int = None
+    per_process: int = None
     full: str = None  # REFUSE or REPLACE; None: not written, see replaces()
     severity: str = None
     loss: str = None  # None: not written, TAINT

@@ -111,12 +111,20 @@ class Pool:
         """The open runs that wait under the key of this one, in whatever state."""
         return [r for r in self.open if self.waits(r) == self.waits(run)]
 
+    def opener(self, run):
+        """The process that opened the run."""
+        return event_value(self.oracle.events[run.first], "pid")
+
     def alike(self, run):
         """Those of them that wait in its state."""
         return [r for r in self.sharing(run) if len(r.partial.positions) == len(run.partial.positions)]
 
     def admits(self, run):
         """May the run be opened? Perhaps it takes the place of one of its key; that of the oldest it takes later."""
+        if self.rule.per_process:
+            opener = self.opener(run)
+            if sum(self.opener(r) == opener for r in self.open) >= self.rule.per_process:
+                return False
         if self.rule.per_key:
             sharing = self.sharing(run)
             if len(sharing) >= self.rule.per_key and not self.rule.replaces():

@@ -80,7 +80,8 @@ def print_rule(rule):
         lines.append("LATEST")
     if rule.pool:
         per_key = f" PER KEY {rule.per_key}" if rule.per_key else ""
-        lines.append(f"POOL {rule.pool}{per_key} {rule.full or ''}".rstrip())
+        per_process = f" PER PROCESS {rule.per_process}" if rule.per_process else ""
+        lines.append(f"POOL {rule.pool}{per_key}{per_process} {rule.full or ''}".rstrip())
     if rule.severity:
         lines.append("SEVERITY " + rule.severity)
     if rule.loss:
@@ -315,9 +316,12 @@ class Parser:
 
     def modifier_pool(self, rule):
         rule.pool = int(self.take(), 0)
-        if self.accept("PER"):
-            self.take("KEY")
-            rule.per_key = int(self.take(), 0)
+        while self.accept("PER"):
+            if self.accept("PROCESS"):
+                rule.per_process = int(self.take(), 0)
+            else:
+                self.take("KEY")
+                rule.per_key = int(self.take(), 0)
         if self.upper() in ("REFUSE", "REPLACE"):
             rule.full = self.take().upper()
 

@@ -53,10 +53,10 @@ def other_edits(rule):
         yield lambda: setattr(rule, "over", None)
     if rule.drop:
         yield lambda: setattr(rule, "drop", False)
-    for name, plain in (("latest", False), ("per_key", None), ("full", None), ("severity", None), ("loss", None)):
+    for name, plain in (("latest", False), ("per_key", None), ("per_process", None), ("full", None), ("severity", None), ("loss", None)):
         if getattr(rule, name):
             yield lambda name=name, plain=plain: setattr(rule, name, plain)
-    if rule.pool and not rule.per_key and not rule.full:
+    if rule.pool and not rule.per_key and not rule.per_process and not rule.full:
         yield lambda: setattr(rule, "pool", None)
     for i in range(len(rule.excepts)):
         yield lambda i=i: rule.excepts.pop(i)

@@ -101,6 +101,8 @@ void machine_actions(struct machine_build *build, const struct machine_row *row,
 		return; /* what it does is seen nowhere */
 	if (row->opens)
 		set_initials(build, out);
+	if (kept && build->opener != PROGRAM_NONE && (row->opens || transition->copy_by))
+		machine_set(build, out, build->opener, machine_convert(build, PROGRAM_U64, machine_header(build, 2)));
 	number = run_blocks(build, row, out);
 	if (kept && build->timer != PROGRAM_NONE) {
 		if (transition->type)

@@ -27,9 +27,9 @@ struct machine_build {
 	uint32_t *fits;       /* per transition: its guard where there is an instance; 0: not made yet, else node + 1 */
 	uint32_t start;       /* state of the image that the start has of its own, or NONE */
 	uint32_t state_count; /* of the image */
-	uint32_t context, timer, entered, notice, trail; /* slots, or NONE */
-	uint32_t first_capture;                          /* slots from here on keep what notices say */
-	uint32_t first_transition;                       /* in the image */
+	uint32_t context, timer, entered, opener, notice, trail; /* slots, or NONE */
+	uint32_t first_capture;                                  /* slots from here on keep what notices say */
+	uint32_t first_transition;                               /* in the image */
 	struct notice *notices;
 	size_t notice_count, notice_capacity;
 };

@@ -162,6 +162,10 @@ static void emit(struct machine_build *build)
 	out.context_slot = build->context;
 	if (build->notice_count)
 		out.notice_slot = build->notice;
+	if (build->opener != PROGRAM_NONE) {
+		out.per_process = (uint32_t)machine->per_process;
+		out.opener_slot = build->opener;
+	}
 	if (build->trail != PROGRAM_NONE) {
 		out.trail_slot = build->trail;
 		out.trail_count = machine->trail;

@@ -96,8 +96,10 @@ void machine_slots(struct machine_build *build)
 	for (uint32_t i = 0; i < machine->variable_count; i++)
 		machine_slot(build, (enum program_kind)machine->variables[i].kind, machine->variables[i].bytes,
 			     machine->variables[i].name);
-	build->context = build->timer = build->entered = build->notice = build->trail = PROGRAM_NONE;
+	build->context = build->timer = build->entered = build->opener = build->notice = build->trail = PROGRAM_NONE;
 	timer_slots(build);
+	if (machine->per_process && machine->key_count)
+		build->opener = machine_slot(build, PROGRAM_U64, 8, "opener");
 	if (has(machine, reports))
 		build->notice = machine_slot(build, PROGRAM_U64, 8, "notice");
 	if (has(machine, warns))

@@ -115,6 +115,14 @@ static void context(struct rule_build *build, struct pending_transition *pending
 	}
 }
 
+void actions_opener(struct rule_build *build, struct pending_transition *pending)
+{
+	uint32_t slot = slot_find(build, SLOT_OPENER, 0, NULL);
+
+	if (slot != PROGRAM_NONE)
+		add(build, pending, PROGRAM_SET, slot, value(build, pending, slot, &event_header_fields[2]));
+}
+
 static bool goes_round(const struct edge *edge)
 {
 	for (const struct count_step *step = edge->path.steps; step; step = step->next) {

@@ -428,6 +428,8 @@ void rule_emit(struct rule_build *build)
 			 (rule->latest ? PROGRAM_RULE_LATEST : 0),
 		.pool = rule->pool,
 		.per_key = (uint32_t)rule->per_key,
+		.per_process = (uint32_t)rule->per_process,
+		.opener_slot = rule->per_process ? slot_find(build, SLOT_OPENER, 0, NULL) : 0,
 		.within_ns = rule->has_within ? rule->within_ns : 0,
 	};
 

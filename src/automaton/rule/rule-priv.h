@@ -36,6 +36,7 @@ enum slot_purpose {
 	SLOT_JOIN,     /* the value of a join field */
 	SLOT_BOUND,    /* which of the events that may be missing are there, a bit each */
 	SLOT_PROGRESS, /* how far a negated sequence has come, a bit per position */
+	SLOT_OPENER,   /* PER PROCESS: the process that opened the run */
 	SLOT_CONTEXT,  /* cpu, pid, tid, comm, and who it is about, of the last positive event */
 };
 
@@ -171,6 +172,8 @@ uint32_t conditions_relations(struct rule_build *build, const struct pattern_poi
 uint32_t conditions_tests(struct rule_build *build, const struct count_test *tests);
 
 /* actions.c */
+/* PER PROCESS: whose run it is that the transition opens. */
+void actions_opener(struct rule_build *build, struct pending_transition *pending);
 void actions_take(struct rule_build *build, struct pending_transition *pending, const struct edge *edge, bool context);
 
 /* states.c: all states and their pending transitions, from the start. */

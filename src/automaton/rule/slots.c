@@ -303,6 +303,9 @@ void slots_collect(struct rule_build *build)
 		collect_value(build, &rule->aggregates[i].value);
 	if (build->wants_context || ends_in_negation(build->pattern.root))
 		context(build);
+	if (rule->per_process)
+		slot_get(build,
+			 &(struct slot){ .purpose = SLOT_OPENER, .kind = PROGRAM_U64, .bytes = 8, .name = "opener" });
 	if (build->flag_count > 64) {
 		diag_error(build->unit->diag, &rule->location, 0,
 			   "rule '%s' names more than 64 events that may be missing", rule->name);

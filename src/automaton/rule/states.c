@@ -313,6 +313,8 @@ static struct pending_transition *transition(struct rule_build *build, uint32_t 
 		pending->fit = node_const(build, PROGRAM_BOOL, 0);
 	if (opens)
 		set_joins(build, pending, edge->target->element);
+	if (opens)
+		actions_opener(build, pending);
 	actions_take(build, pending, edge, context);
 	if (!opens && target != PROGRAM_TARGET_MATCH)
 		forbid_begin(build, &from, merged, &destination->state, pending);

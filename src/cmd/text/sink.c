@@ -185,17 +185,21 @@ static void say_crowd(const struct sink *sink, uint32_t rule, const struct progr
 	const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
 	const char *run = image->semantics == PROGRAM_MACHINE ? "instance" : "run";
 	uint64_t refused = refused_by(stats);
-	char share[64] = "";
+	char shares[128] = "";
+	int length = 0;
 
 	if (image->per_key)
-		snprintf(share, sizeof share, ", or the %" PRIu32 " of one key,", image->per_key);
+		length = snprintf(shares, sizeof shares, ", or the %" PRIu32 " of one key,", image->per_key);
+	if (image->per_process)
+		snprintf(shares + length, sizeof shares - (size_t)length, "%s or the %" PRIu32 " of one process,",
+			 length ? "" : ",", image->per_process);
 	if (refused)
 		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 "%s was full", sort, name, refused, run,
-			    image->pool, share);
+			    image->pool, shares);
 	if (stats->crowded)
 		cli_warning("%s %s gave up its %s %" PRIu64 " time%s: its pool of %" PRIu64 "%s was full", sort, name,
 			    image->semantics == PROGRAM_MACHINE ? "idlest instance" : "oldest run", stats->crowded,
-			    stats->crowded == 1 ? "" : "s", image->pool, share);
+			    stats->crowded == 1 ? "" : "s", image->pool, shares);
 	if (refused || stats->crowded)
 		cli_hint("'POOL n' in the %s sets how many of its %ss may be open at once%s", sort, run,
 			 image->semantics == PROGRAM_MACHINE ? "" : "; LATEST keeps one of a key, WITHIN ends them");

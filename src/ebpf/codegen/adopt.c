@@ -46,7 +46,7 @@ static void load_place(struct emit *emit, uint32_t none)
 	emit_check_index(emit, R8, none);
 }
 
-/* The copy in r7 goes to its place and is linked in the locked bucket. */
+/* The copy in r7 goes to its place and is linked in the locked bucket, or is refused and still has its place. */
 static void keep(struct emit *emit, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
@@ -56,6 +56,7 @@ static void keep(struct emit *emit, uint32_t done)
 	emit_count_opened(emit, uncounted);
 	ebpf_store(as, BPF_W, R7, RUN(ordinal), R2);
 	ebpf_bind(as, uncounted);
+	emit_check_copy(emit, refused);
 	load_place(emit, refused);
 	emit_frame_put(as, FRAME(current), R8);
 	emit_run_address(emit, R8, R8);
@@ -66,13 +67,13 @@ static void keep(struct emit *emit, uint32_t done)
 		ebpf_load(as, BPF_DW, R0, R7, RUN(first_ts));
 		emit_age_begin(emit, R1);
 	}
+	emit_count_opener(emit, 1);
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
 	emit_link(emit, 0);
 	emit_note_timer(emit, done);
 	ebpf_jump(as, done);
 	ebpf_bind(as, refused);
 	emit_refuse(emit);
-	ebpf_jump(as, done);
 }
 
 /* The copy's slot is not needed. If it was the last that was ever taken, it was never taken. */

@@ -141,6 +141,7 @@ static void link_opened(struct emit *emit, uint32_t state)
 {
 	struct ebpf_asm *as = emit->as;
 
+	emit_count_opener(emit, 1);
 	if (emit->event->links_late) {
 		emit_frame_put(as, FRAME(opened), R8);
 		return;
@@ -204,6 +205,7 @@ static void open_sharing(struct emit *emit, const struct program_transition *tra
 	emit_frame_point(as, FRAME(bucket), R8);
 	if (!emit->holds)
 		emit_lock(emit, R8, busy);
+	emit_check_opener(emit, out);
 	emit_find_place(emit, transition->target, out);
 	emit_take_opened(emit, out);
 	ebpf_load(as, BPF_DW, R7, R9, FRAME(ordinal));
@@ -241,12 +243,14 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		fill_slots(emit, transition, R8);
 		emit_note_transition(emit, 0, transition, "hold", transition->hold);
 		emit_require_hold(emit, 0, transition, done);
+		emit_check_opener(emit, done);
 		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 		ebpf_lower_copy(as, &kept);
 		emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	} else {
+		emit_check_opener(emit, done);
 		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);

@@ -28,7 +28,7 @@ static bool keeps_one(const struct memory *memory, const struct plan_rule *rule)
 struct sizes {
 	struct plan_sizes plan;
 	uint32_t stride;
-	uint64_t runs_bytes, buckets_bytes, log_bytes;
+	uint64_t runs_bytes, buckets_bytes, log_bytes, opened_bytes;
 };
 
 static int sizes_of(const struct program *program, const struct program_rule *rule, uint32_t who_bytes, uint32_t spare,
@@ -37,12 +37,13 @@ static int sizes_of(const struct program *program, const struct program_rule *ru
 	int error = plan_sizes(program, rule, &sizes->plan);
 
 	sizes->stride = (uint32_t)sizeof(struct matcher_run) + sizes->plan.area_bytes + who_bytes;
-	sizes->runs_bytes = sizes->buckets_bytes = 0;
+	sizes->runs_bytes = sizes->buckets_bytes = sizes->opened_bytes = 0;
 	sizes->log_bytes = memory_log_bytes(&sizes->plan.history);
 	if (error || !sizes->plan.has_runs)
 		return error;
 	sizes->runs_bytes = (rule->pool + 1 + spare) * sizes->stride;
 	sizes->buckets_bytes = sizeof(struct matcher_bucket) << sizes->plan.bucket_bits;
+	sizes->opened_bytes = rule->per_process ? PROGRAM_OPENERS * sizeof(uint64_t) : 0;
 	return 0;
 }
 
@@ -51,7 +52,8 @@ uint64_t ebpf_pool_bytes(const struct program *program, uint32_t rule)
 	struct sizes sizes;
 
 	sizes_of(program, &program->rules[rule], 0, 0, &sizes);
-	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes + sizes.log_bytes;
+	return sizeof(struct matcher_control) + sizes.runs_bytes + sizes.buckets_bytes + sizes.log_bytes +
+	       sizes.opened_bytes;
 }
 
 uint32_t ebpf_kept_events(const struct program *program, uint32_t rule)
@@ -116,6 +118,8 @@ static int lay_out_runs(struct memory *memory, const struct plan_rule *rule, str
 		error = memory_place(memory, sizes.buckets_bytes, &at->buckets);
 	if (!error && rule->has_runs && spare)
 		error = lay_out_segments(memory, at);
+	if (!error && sizes.opened_bytes)
+		error = memory_place(memory, sizes.opened_bytes, &at->opened);
 	if (!error && sizes.log_bytes)
 		error = memory_place(memory, sizes.log_bytes, &at->log);
 	return error ? too_large(memory, rule, error, diag) : 0;

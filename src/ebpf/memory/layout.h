@@ -58,6 +58,7 @@ struct memory_rule {
 	 * none
 	 */
 	struct memory_region segments;
+	struct memory_region opened; /* PER PROCESS: u64 for each of PROGRAM_OPENERS, how many runs it opened */
 	uint32_t segment_bits, segment_count;
 	bool keeps_one; /* each CPU keeps a free place for itself: memory/pool.c */
 	struct memory_region control, cpus, runs, buckets, scratch;

@@ -276,6 +276,7 @@ void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32
 	if (before)
 		before(emit, gone);
 	emit_unlink(emit);
+	emit_count_opener(emit, -1);
 	emit_count_here(emit, CPU(replaced));
 	emit_count_here(emit, CPU(crowded));
 	emit_log_forget(emit, R7, sizeof(struct matcher_run));

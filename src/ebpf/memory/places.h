@@ -17,6 +17,15 @@ void emit_find_place(struct emit *emit, uint32_t state, uint32_t none);
 void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone));
 
 /*
+ * pool: PER PROCESS; nothing where there is none. The event's process has its share: the run is refused, and it goes
+ * on at none. The copy in r7, at full, and nothing is counted. The run in r7 is one more (1) or less (-1) of its
+ * process. All overwrite r0-r2.
+ */
+void emit_check_opener(struct emit *emit, uint32_t none);
+void emit_check_copy(struct emit *emit, uint32_t full);
+void emit_count_opener(struct emit *emit, int32_t by);
+
+/*
  * ages: where the rule replaces. begin: the run of this number, its `made` in r0, may be the first beside it;
  * overwrites r0-r3. A function: given a time that no run to come is made before, the number of the oldest; 0: none is
  * found.

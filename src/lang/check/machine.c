@@ -203,6 +203,7 @@ void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *
 		.location = syntax->name.location,
 		.loss = syntax->loss,
 		.pool = syntax->pool,
+		.per_process = syntax->per_process,
 		.trail = syntax->trail,
 	};
 	c->reported = lang_names_new(c->scratch, LANG_ERRORS_MAX);

@@ -89,6 +89,14 @@ static void check_latest(struct lang_check *c)
 	}
 }
 
+/* A copy is of the process that opened its original, whoever makes it: the share would bound nothing. */
+static void check_per_process(struct lang_check *c)
+{
+	if (c->rule->per_process && c->rule->semantics == LANG_SKIP_TILL_ANY)
+		lang_error(c->report, &c->rule->per_process_location, "SKIPTILLNEXT is what most rules mean",
+			   "PER PROCESS cannot be used with SKIPTILLANY");
+}
+
 /* REPLACE where a flood must not keep the rule from seeing what comes after it. */
 static enum lang_full full_of(const struct lang_check *c)
 {
@@ -117,6 +125,8 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 		.pool = syntax->pool,
 		.per_key = syntax->per_key,
 		.per_key_location = syntax->per_key_location,
+		.per_process = syntax->per_process,
+		.per_process_location = syntax->per_process_location,
 		.latest = syntax->given[LANG_LATEST].line != 0,
 		.latest_location = syntax->given[LANG_LATEST],
 	};
@@ -140,5 +150,6 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	lang_check_except(c);
 	lang_check_veto(c);
 	check_latest(c);
+	check_per_process(c);
 	rule->full = full_of(c);
 }

@@ -58,18 +58,18 @@ static void note_given(struct lang_parser *p, struct diag_location *given, const
 
 static bool parse_pool(struct lang_parser *p, struct lang_syntax_machine *machine)
 {
-	struct lang_token token;
-
 	note_given(p, &machine->pool_location, "POOL");
-	if (!lang_take_integer(p, &token, "a number of instances", NULL))
+	if (!lang_parse_pool_size(p, "instances", "POOL", &machine->pool))
 		return false;
-	machine->pool = token.integer;
-	if (token.unit != LANG_PLAIN)
-		lang_error(p->report, &token.location, NULL, "POOL is a number of instances, without a unit");
-	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
-		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
-	if (lang_token_is(&p->token, "PER"))
-		return lang_unexpected(p, "REFUSE or REPLACE", "a machine has one instance of a key");
+	if (lang_token_is(&p->token, "PER")) {
+		note_given(p, &machine->per_process_location, "PER PROCESS");
+		if (!lang_accept_word(p, "PROCESS"))
+			return lang_unexpected(
+				p, "PROCESS",
+				"a machine has one instance of a key; PER PROCESS bounds those of a process");
+		if (!lang_parse_pool_size(p, "instances", "PER PROCESS", &machine->per_process))
+			return false;
+	}
 	machine->full = lang_parse_full(p);
 	return true;
 }

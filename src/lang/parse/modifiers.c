@@ -13,23 +13,40 @@ static bool parse_within(struct lang_parser *p, struct lang_syntax_rule *rule)
 	return lang_parse_time(p, "WITHIN", &rule->within_ns, &rule->broken[LANG_WITHIN]);
 }
 
-static bool parse_per_key(struct lang_parser *p, struct lang_syntax_rule *rule)
+bool lang_parse_pool_size(struct lang_parser *p, const char *sort, const char *what, uint64_t *size)
 {
 	struct lang_token token;
 
-	if (!lang_token_is(&p->token, "PER"))
-		return true;
-	rule->per_key_location = p->token.location;
-	lang_advance(p);
-	if (!lang_accept_word(p, "KEY"))
-		return lang_unexpected(p, "KEY", "write 'POOL 10000 PER KEY 100'");
-	if (!lang_take_integer(p, &token, "a number of runs", NULL))
+	if (!lang_take_integer(p, &token, arena_format(p->arena, "a number of %s", sort), NULL))
 		return false;
-	rule->per_key = token.integer;
+	*size = token.integer;
 	if (token.unit != LANG_PLAIN)
-		lang_error(p->report, &token.location, NULL, "PER KEY is a number of runs, without a unit");
+		lang_error(p->report, &token.location, NULL, "%s is a number of %s, without a unit", what, sort);
 	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
-		lang_error(p->report, &token.location, NULL, "PER KEY must be between 1 and %d", LANG_POOL_MAX);
+		lang_error(p->report, &token.location, NULL, "%s must be between 1 and %d", what, LANG_POOL_MAX);
+	return true;
+}
+
+/* PER KEY, PER PROCESS, in any order. */
+static bool parse_shares(struct lang_parser *p, struct lang_syntax_rule *rule)
+{
+	while (lang_token_is(&p->token, "PER")) {
+		struct diag_location location = p->token.location;
+		bool is_key;
+
+		lang_advance(p);
+		is_key = lang_accept_word(p, "KEY");
+		if (!is_key && !lang_accept_word(p, "PROCESS"))
+			return lang_unexpected(p, "KEY or PROCESS", "write 'POOL 10000 PER KEY 100'");
+		struct diag_location *given = is_key ? &rule->per_key_location : &rule->per_process_location;
+		const char *what = is_key ? "PER KEY" : "PER PROCESS";
+
+		if (given->line)
+			lang_error(p->report, &location, NULL, "%s is given twice", what);
+		*given = location;
+		if (!lang_parse_pool_size(p, "runs", what, is_key ? &rule->per_key : &rule->per_process))
+			return false;
+	}
 	return true;
 }
 
@@ -42,16 +59,7 @@ enum lang_full lang_parse_full(struct lang_parser *p)
 
 static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
-	struct lang_token token;
-
-	if (!lang_take_integer(p, &token, "a number of runs", NULL))
-		return false;
-	rule->pool = token.integer;
-	if (token.unit != LANG_PLAIN)
-		lang_error(p->report, &token.location, NULL, "POOL is a number of runs, without a unit");
-	else if (token.integer < 1 || token.integer > LANG_POOL_MAX)
-		lang_error(p->report, &token.location, NULL, "POOL must be between 1 and %d", LANG_POOL_MAX);
-	if (!parse_per_key(p, rule))
+	if (!lang_parse_pool_size(p, "runs", "POOL", &rule->pool) || !parse_shares(p, rule))
 		return false;
 	rule->full = lang_parse_full(p);
 	return true;

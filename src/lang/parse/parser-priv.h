@@ -144,7 +144,9 @@ bool lang_parse_value_type(struct lang_parser *p, enum event_value *type); /* 0 
 /* What may stand behind it: what the values mean; else what the type says by itself. False as those above. */
 bool lang_parse_meaning(struct lang_parser *p, enum event_value value, const struct meaning **meaning);
 bool lang_parse_loss(struct lang_parser *p, enum lang_loss *loss); /* behind ON LOSS */
-enum lang_full lang_parse_full(struct lang_parser *p);             /* behind POOL n */
+/* A number of runs or instances (sort) behind POOL, PER KEY, PER PROCESS (what). */
+bool lang_parse_pool_size(struct lang_parser *p, const char *sort, const char *what, uint64_t *size);
+enum lang_full lang_parse_full(struct lang_parser *p); /* behind POOL n */
 bool lang_parse_except(struct lang_parser *p, struct lang_syntax_rule *rule);
 bool lang_parse_severity(struct lang_parser *p, struct lang_syntax_properties *properties);
 bool lang_parse_tags(struct lang_parser *p, struct lang_syntax_properties *properties);

@@ -89,8 +89,9 @@ struct lang_machine {
 	uint32_t rules_before; /* how many rules of the unit stand before it */
 	enum lang_loss loss;
 	uint64_t pool;
-	enum lang_full full; /* never DEFAULT */
-	uint32_t trail;      /* 0..16 */
+	uint64_t per_process; /* of them, how many of those that one process opened; 0: all */
+	enum lang_full full;  /* never DEFAULT */
+	uint32_t trail;       /* 0..16 */
 	struct lang_key *keys;
 	uint32_t key_count;
 	struct lang_variable *variables;

@@ -154,9 +154,10 @@ struct lang_rule {
 	bool has_within;
 	uint64_t within_ns;
 	struct diag_location within_location;
-	uint64_t pool;    /* runs, at least 1, at most LANG_POOL_MAX */
-	uint64_t per_key; /* of them, how many of one key; 0: all */
-	struct diag_location per_key_location;
+	uint64_t pool;        /* runs, at least 1, at most LANG_POOL_MAX */
+	uint64_t per_key;     /* of them, how many of one key; 0: all */
+	uint64_t per_process; /* how many of those that one process opened; 0: all */
+	struct diag_location per_key_location, per_process_location;
 	enum lang_full full;
 	bool latest; /* of the runs of one key in one state the newest alone stays */
 	struct diag_location latest_location;

@@ -83,10 +83,11 @@ enum { LANG_KEYS_MAX = 8, LANG_VARIABLES_MAX = 256, LANG_STRING_VARIABLE_MAX = 4
 struct lang_syntax_machine {
 	struct lang_word name;
 	uint64_t pool;
+	uint64_t per_process; /* 0: not given */
 	enum lang_full full;
 	uint32_t trail;
 	enum lang_loss loss;
-	struct diag_location pool_location, trail_location, loss_location; /* line 0: not given */
+	struct diag_location pool_location, per_process_location, trail_location, loss_location; /* line 0: not given */
 	struct lang_syntax_key *keys;
 	struct lang_syntax_variable *variables;
 	struct lang_syntax_state *states;

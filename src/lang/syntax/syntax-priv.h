@@ -173,9 +173,9 @@ struct lang_syntax_rule {
 	bool broken[LANG_MODIFIER_COUNT];
 	struct lang_syntax_condition *conditions;
 	uint64_t within_ns, pool;
-	uint64_t per_key; /* 0: not given */
+	uint64_t per_key, per_process; /* 0: not given */
 	enum lang_full full;
-	struct diag_location within_location, over_location, per_key_location;
+	struct diag_location within_location, over_location, per_key_location, per_process_location;
 	bool return_sequence, return_nothing, over_all;
 	struct lang_syntax_value *values;
 	uint32_t value_count;

@@ -31,8 +31,7 @@ bool check_is_key_slot(const struct check *check, uint32_t rule, uint32_t slot)
 	return key_place(check, rule, slot) != PROGRAM_NONE;
 }
 
-/* That count slots from first on are there and U64. */
-static int check_words(struct check *check, struct check_item item, uint32_t first, uint32_t count)
+int check_words(struct check *check, struct check_item item, uint32_t first, uint32_t count)
 {
 	const struct program_rule *rule = &check->program->rules[item.index];
 

@@ -106,6 +106,8 @@ int check_there(struct check *check, struct check_item item, uint32_t rule, uint
 int check_emissions(struct check *check);
 
 /* Of check-rules.c: that the four slots from which on time's behalf is told where it happened are there. */
+/* That count slots from first on are there and U64. */
+int check_words(struct check *check, struct check_item item, uint32_t first, uint32_t count);
 int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule);
 
 /* What check-machine.c knows of machines, whose parts are looked at where those of rules are. */

@@ -163,6 +163,17 @@ static int check_slots(struct check *check, struct check_item item, const struct
 	return 0;
 }
 
+/* Of whose runs there are only so many. */
+static int check_opener(struct check *check, struct check_item item, const struct program_rule *rule)
+{
+	if (!rule->per_process)
+		return rule->opener_slot ? check_fail(check, item, "it has a slot for openers, but no share of them")
+					 : 0;
+	if (rule->semantics == PROGRAM_SKIP_TILL_ANY)
+		return check_fail(check, item, "it bounds the runs of a process, and copies them");
+	return check_words(check, item, rule->opener_slot, 1);
+}
+
 /* What only rules have, and only machines. */
 static int check_sort(struct check *check, struct check_item item, const struct program_rule *rule)
 {
@@ -197,6 +208,8 @@ static int check_rule(struct check *check, uint32_t index)
 		result = check_elements(check, index);
 	if (!result)
 		result = check_slots(check, item, rule);
+	if (!result)
+		result = check_opener(check, item, rule);
 	if (!result)
 		result = check_sort(check, item, rule);
 	if (!result)

@@ -76,6 +76,8 @@ static void put_rule(const struct explain *explain)
 	put_flag(explain, "return_sequence", rule->flags & PROGRAM_RULE_SEQUENCE);
 	put_number(explain, "within_ns", rule->within_ns, rule->within_ns != 0);
 	put_number(explain, "pool", rule->pool, true);
+	if (rule->per_process)
+		put_number(explain, "per_process", rule->per_process, true);
 	put_number(explain, "slot_bytes", rule->slot_bytes, true);
 	text_append(out, ",\"where\":");
 	put_string(explain, facts->where);

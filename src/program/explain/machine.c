@@ -25,6 +25,7 @@ bool explain_is_bookkeeping(const struct explain *explain, const struct program_
 
 	return lies_in(action->slot, rule->trail_slot, rule->trail_count * PROGRAM_TRAIL_WORDS) ||
 	       lies_in(action->slot, rule->notice_slot, rule->notice_count != 0) ||
+	       lies_in(action->slot, rule->opener_slot, rule->per_process != 0) ||
 	       lies_in(action->slot, rule->context_slot, rule->flags & PROGRAM_RULE_TIMER ? 4 : 0);
 }
 

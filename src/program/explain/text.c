@@ -102,6 +102,8 @@ static void print_location(const struct explain *explain)
 	}
 	text_printf(out, "  pool       %" PRIu64 " %s%s, each remembers %" PRIu32 " bytes", rule->pool,
 		    explain_is_machine(explain) ? "instance" : "run", rule->pool == 1 ? "" : "s", rule->slot_bytes);
+	if (rule->per_process)
+		text_printf(out, "; %" PRIu32 " may be of one process", rule->per_process);
 	if (facts->kernel_bytes) {
 		text_append(out, "; ");
 		print_bytes(out, facts->kernel_bytes);
