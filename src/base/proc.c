@@ -29,7 +29,7 @@ enum {
 
 ssize_t proc_read(const char *path, char *text, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* some files wait for what is to come */
 	size_t used = 0;
 	ssize_t got = 0;
 

@@ -107,6 +107,14 @@ fake_pmu() {
 	jq -e '[.values[].value] | (.[0] - .[1] * 2 | fabs) < 4 and (.[0] * 2 - .[2] | fabs) < 8 and .[3] == 0.25' <<<"$output"
 }
 
+@test "a file that waits for what is to come is refused, and not waited for" {
+	mkfifo silent
+	printf 'CLASS OWN\nCOUNTER SILENT "nothing comes" KIND gauge\n  ON linux: file "/proc/self/root%s" value\n' \
+		"$PWD/silent" >own.counters
+	run --separate-stderr -4 timeout 60 "$ASTERISM" counters --catalog own.counters read SILENT -n 1
+	[[ $stderr == *"silent is not one number"* ]]
+}
+
 @test "a PMU that counts for the whole machine does so on its own processors" {
 	[ "$(id -u)" = 0 ] || skip "needs root: the whole machine"
 	fake_pmu all

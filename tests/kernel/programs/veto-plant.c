@@ -148,6 +148,37 @@ static void *hear_as_thread(void *tid)
 	return NULL;
 }
 
+/* Its process goes on under another number, as another program that ends. */
+static void *hear_and_execute(void *said)
+{
+	pid_t tid = gettid();
+
+	hear();
+	check(write(*(int *)said, &tid, sizeof tid) != sizeof tid, "write");
+	execl("/proc/self/exe", "veto-plant", "calls", NULL);
+	_exit(98);
+}
+
+/* The number of a thread, not the first one of its process, that executed a program. */
+static pid_t heard_and_executed(void)
+{
+	int said[2], status;
+	pthread_t thread;
+	pid_t gone;
+
+	check(pipe2(said, O_CLOEXEC), "pipe2");
+	pid_t child = fork();
+
+	if (child == 0) {
+		check(pthread_create(&thread, NULL, hear_and_execute, &said[1]), "pthread_create");
+		pthread_join(thread, NULL);
+		_exit(97);
+	}
+	check(read(said[0], &gone, sizeof gone) != sizeof gone, "read");
+	check(waitpid(child, &status, 0) != child || status, "child");
+	return gone;
+}
+
 /* The number of one who received, and has ended. */
 static pid_t heard_and_gone(const char *who)
 {
@@ -155,6 +186,8 @@ static pid_t heard_and_gone(const char *who)
 	pid_t gone;
 	int status;
 
+	if (strcmp(who, "executor") == 0)
+		return heard_and_executed();
 	if (strcmp(who, "thread") == 0) {
 		check(pthread_create(&thread, NULL, hear_as_thread, &gone), "pthread_create");
 		pthread_join(thread, NULL);

@@ -98,7 +98,7 @@ page_rule() {
 
 @test "what one who has ended received is not held against another one with its number" {
 	page_rule
-	for who in process thread; do
+	for who in process thread executor; do
 		held page.rule "$plant" again "$who" "$PWD/secret" hear "$PWD/secret"
 		[ "$output" = $'ok\nEACCES' ]
 		sed -i 's/\[pid\]/[tid]/' page.rule # of threads since Linux 6.9
