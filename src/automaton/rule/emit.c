@@ -356,6 +356,17 @@ static bool is_listed(const struct lang_rule *rule, const struct event_type *typ
 	return false;
 }
 
+static void add_besides(struct rule_build *build, const struct event_type *type, struct program_rule *out)
+{
+	uint32_t index;
+
+	if (!type || is_listed(build->rule, type))
+		return;
+	index = unit_type(build->unit, type);
+	program_build_add(build->unit->out, PROGRAM_INDICES, &index, 1);
+	out->over_count++;
+}
+
 static void emit_stream(struct rule_build *build, struct program_rule *out)
 {
 	const struct lang_rule *rule = build->rule;
@@ -378,12 +389,8 @@ static void emit_stream(struct rule_build *build, struct program_rule *out)
 		program_build_add(build->unit->out, PROGRAM_INDICES, &type, 1);
 		out->over_count++;
 	}
-	if (build->ends && !is_listed(rule, build->ends)) {
-		uint32_t type = unit_type(build->unit, build->ends);
-
-		program_build_add(build->unit->out, PROGRAM_INDICES, &type, 1);
-		out->over_count++;
-	}
+	add_besides(build, build->ends, out);
+	add_besides(build, build->renames, out);
 }
 
 char *rule_printable(struct rule_build *build, const char *from)

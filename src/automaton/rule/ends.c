@@ -3,7 +3,8 @@
  * Decides which runs end with a process or a thread: those that wait for what it alone can do, and can do no more once
  * it has ended. Its number is then another's, who has no part in the run. What the kernel still does in the name of who
  * has ended - files and sockets are closed after that - is no such thing, so only states that wait for system calls,
- * programs, children and probes have an end of this kind.
+ * programs, children and probes have an end of this kind. A thread that executes a program, and is not the first one of
+ * its process, goes on under the number of the first one: its own number is another's from then on, too.
  */
 
 #include "automaton/rule/rule-priv.h"
@@ -60,53 +61,105 @@ static bool is_of_task(const struct class_row *class, bool *of_thread)
 	return class->slot_count && class->key_count;
 }
 
-/* The event with which a task ends, and what it has for the last one of its process, as the catalog tells. */
+/* An event with which a number is no task's any more, and what it has to say of that, as the catalog tells. */
 struct task_end {
 	const struct event_type *type; /* NULL: no catalog has it */
-	const struct event_field *last;
+	const struct event_field *field;
 };
 
-static struct task_end find_end(const struct rule_build *build)
+static struct task_end find_end(const struct rule_build *build, const char *name, const char *field,
+				enum event_value value)
 {
 	const struct event_type *type;
 	struct task_end end = { 0 };
 
 	for (size_t i = 0; (type = event_catalog_get(build->unit->catalog, i)); i++) {
-		if (!type->hook_count || strcmp(type->name, "sched_process_exit") != 0)
+		if (!type->hook_count || strcmp(type->name, name) != 0)
 			continue;
-		end.last = event_field_find(type, "group_dead");
-		end.type = end.last && end.last->value == EVENT_BOOL ? type : NULL;
+		end.field = event_field_find(type, field);
+		end.type = end.field && end.field->value == value ? type : NULL;
 	}
 	return end;
+}
+
+static struct pending_transition *add_gone(struct rule_build *build, uint32_t index, const struct event_type *type,
+					   const char *note)
+{
+	struct pending_transition *pending = states_pending(build, index, type);
+
+	pending->flags = PROGRAM_FORBID | PROGRAM_GONE;
+	pending->note = note;
+	return pending;
 }
 
 static void add_end(struct rule_build *build, uint32_t index, const struct task_end *end, bool of_thread)
 {
 	struct class_row *class = &build->classes[build->states[index].class];
 	struct key_row key = { .type = unit_type(build->unit, end->type) };
-	struct pending_transition *pending = states_pending(build, index, end->type);
+	struct pending_transition *pending =
+		add_gone(build, index, end->type, of_thread ? "the thread has ended" : "the process has ended");
 
-	pending->flags = PROGRAM_FORBID | PROGRAM_GONE;
-	pending->note = of_thread ? "the thread has ended" : "the process has ended";
 	if (!of_thread)
-		pending->fit = node_field(build, end->type, end->last);
+		pending->fit = node_field(build, end->type, end->field);
 	memcpy(key.fields, class->keys[0].fields, class->slot_count * sizeof key.fields[0]);
 	keys_add(build, class, &key);
 	build->ends = end->type;
 }
 
+/* The thread is found by the number that it had. */
+static void add_renamed(struct rule_build *build, uint32_t index, const struct task_end *renamed)
+{
+	static const struct event_field *const tid = &event_header_fields[FIELD_TID];
+	struct class_row *class = &build->classes[build->states[index].class];
+	struct key_row key = { .type = unit_type(build->unit, renamed->type) };
+	struct pending_transition *pending;
+
+	pending = add_gone(build, index, renamed->type, "the thread has another number, as it executed a program");
+	pending->fit = node_op(build, PROGRAM_OP_NE, PROGRAM_BOOL, node_field(build, renamed->type, renamed->field),
+			       node_field(build, renamed->type, tid));
+	for (uint32_t i = 0; i < class->slot_count; i++)
+		key.fields[i] = class->keys[0].fields[i] == FIELD_TID
+					? unit_field(build->unit, renamed->type, renamed->field)
+					: class->keys[0].fields[i];
+	keys_add(build, class, &key);
+	build->renames = renamed->type;
+}
+
+/* Whether runs are found by what this type has anyway: it can be of one key only. */
+static bool is_taken(const struct rule_build *build, const struct event_type *type)
+{
+	uint32_t index = unit_type(build->unit, type);
+
+	for (size_t i = 0; i < build->class_count; i++)
+		for (size_t j = 0; j < build->classes[i].key_count; j++)
+			if (build->classes[i].keys[j].type == index)
+				return true;
+	return false;
+}
+
 void ends_add(struct rule_build *build)
 {
 	enum lang_semantics semantics = build->rule->semantics;
-	struct task_end end;
+	struct task_end end, renamed;
+	bool is_known = false;
 
 	if (semantics == LANG_STRICT_SEQUENCE || semantics == LANG_STRICT_PARTITION)
 		return;
-	end = find_end(build);
+	end = find_end(build, "sched_process_exit", "group_dead", EVENT_BOOL);
+	renamed = find_end(build, "sched_process_exec", "old_pid", EVENT_I32);
 	for (uint32_t i = 1; end.type && i < build->state_count && !build->error; i++) {
 		bool of_thread;
 
-		if (waits_for_one(&build->states[i]) && is_of_task(&build->classes[build->states[i].class], &of_thread))
-			add_end(build, i, &end, of_thread);
+		if (!waits_for_one(&build->states[i]) ||
+		    !is_of_task(&build->classes[build->states[i].class], &of_thread))
+			continue;
+		add_end(build, i, &end, of_thread);
+		if (!of_thread || !renamed.type)
+			continue;
+		if (!is_known && is_taken(build, renamed.type))
+			renamed.type = NULL;
+		else
+			add_renamed(build, i, &renamed);
+		is_known = true;
 	}
 }

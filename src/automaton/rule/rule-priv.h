@@ -109,6 +109,7 @@ struct rule_build {
 	uint32_t *flags; /* per element: bit in the SLOT_BOUND word, or NONE */
 	uint32_t flag_count;
 	const struct event_type *ends;     /* of the stream besides: with it some runs end; NULL: none do */
+	const struct event_type *renames;  /* likewise: with it threads have other numbers */
 	bool drops_all;                    /* AFTER MATCH DROP, and there is no key that all classes have */
 	bool wants_context;                /* a statement speaks of the completing event's thread or process */
 	uint32_t first_element;            /* in the image */

@@ -120,8 +120,8 @@ static int add_type(struct veto_plan *plan, const struct session_rules *rules, u
 	return result ? diag_no_memory(diag) : 0;
 }
 
-/* Whether the rule takes the end of a task for nothing but the end of runs; what an image may say, and no rule does. */
-static bool only_ends(const struct program *program, const struct program_rule *rule, struct veto_end *end)
+/* Whether the rule takes the type for nothing but the end of runs; what an image may say, and no rule does. */
+static bool only_ends(const struct program *program, const struct program_rule *rule, uint32_t type, bool *of_threads)
 {
 	for (uint32_t i = 0; i < rule->state_count; i++) {
 		const struct program_state *state = &program_states(program, rule)[i];
@@ -129,11 +129,11 @@ static bool only_ends(const struct program *program, const struct program_rule *
 		for (uint32_t j = 0; j < state->transition_count; j++) {
 			const struct program_transition *transition = &program_transitions(program, state)[j];
 
-			if (transition->type != end->index)
+			if (transition->type != type)
 				continue;
 			if (!(transition->flags & PROGRAM_GONE))
 				return false;
-			end->of_threads |= transition->fit == PROGRAM_NONE;
+			*of_threads |= transition->fit == PROGRAM_NONE;
 		}
 	}
 	return true;
@@ -153,11 +153,37 @@ static int plan_end(struct veto_plan *plan, const struct session_rules *rules, u
 		return diag_error(diag, NULL, -EINVAL, "rules over %s cannot judge system calls: %s", name,
 				  "the catalog does not have it like this");
 	for (uint32_t i = 0; i < program->rule_count; i++)
-		if (plan->rules[i] && !only_ends(program, &program->rules[i], &end))
+		if (plan->rules[i] && !only_ends(program, &program->rules[i], index, &end.of_threads))
 			return refuse(diag, program, &program->rules[i], "it looks at the ends of processes");
 	end.last_at = last->offset;
 	plan->end = end;
 	return 0;
+}
+
+/* A thread that executes a program has ended, as far as its descriptor tells. */
+static int plan_renames(const struct veto_plan *plan, const struct session_rules *rules, uint32_t index,
+			struct asterism_diag *diag)
+{
+	const struct program *program = session_rules_program(rules);
+	bool of_threads = false;
+
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		if (plan->rules[i] && !only_ends(program, &program->rules[i], index, &of_threads))
+			return refuse(diag, program, &program->rules[i], "it looks at programs that are executed");
+	return 0;
+}
+
+static int plan_type(struct veto_plan *plan, const struct session_rules *rules, uint32_t index, const bool *body,
+		     struct asterism_diag *diag)
+{
+	const struct program *program = session_rules_program(rules);
+	const char *name = program_text(program, program->types[index].name);
+
+	if (strcmp(name, "sched_process_exit") == 0)
+		return plan_end(plan, rules, index, diag);
+	if (strcmp(name, "sched_process_exec") == 0)
+		return plan_renames(plan, rules, index, diag);
+	return add_type(plan, rules, index, body, diag);
 }
 
 static int plan_rule(struct veto_plan *plan, const struct program *program, uint32_t index, struct reads *reads,
@@ -185,9 +211,7 @@ static int plan_rules(struct veto_plan *plan, const struct session_rules *rules,
 	}
 	for (uint32_t i = 0; i < program->type_count && !result; i++)
 		if (reads->types[i])
-			result = strcmp(program_text(program, program->types[i].name), "sched_process_exit") == 0
-					 ? plan_end(plan, rules, i, diag)
-					 : add_type(plan, rules, i, reads->body, diag);
+			result = plan_type(plan, rules, i, reads->body, diag);
 	plan->wants_who = plan->end.wanted || reads->header[HEADER_PID] || reads->header[HEADER_COMM];
 	return result;
 }

@@ -106,6 +106,16 @@ page_rule() {
 	done
 }
 
+@test "nor where the kernel judges" {
+	page_rule
+	sed -i '/^DO /d; s/sys_enter_recvfrom/sys_exit_recvfrom/; s/\[pid\]/[tid]/' page.rule
+	for who in process thread executor; do
+		held page.rule "$plant" again "$who" "$PWD/secret" hear "$PWD/secret"
+		[ "$output" = $'ok\nok' ]
+		[ "$(stats rules.secret_after_network.matches)" = 1 ]
+	done
+}
+
 @test "more processes than descriptors: their ends are not noticed, which is reported at once, and calls are refused all the same" {
 	page_rule
 	mkfifo go
