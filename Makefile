@@ -5,6 +5,8 @@
 BUILD ?= build
 # One compiled file serves all clones, where ccache is there.
 export CCACHE_BASEDIR ?= $(CURDIR)
+# What a file includes the compiler writes down: a file that is not there yet is read once, not twice.
+export CCACHE_DEPEND ?= 1
 ASAN_BUILD ?= $(BUILD)-asan
 TSAN_BUILD ?= $(BUILD)-tsan
 RELEASE_BUILD ?= $(BUILD)-release
