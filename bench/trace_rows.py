@@ -99,10 +99,10 @@ def measure_replay(bench, rounds):
                                  **replays}, 1)
 
 
-def measure_jobs(bench, rounds, name, text):
+def measure_jobs(bench, rounds):
     if (os.cpu_count() or 1) < 2:
         raise Unfit("there is one processor only")
-    rules = bench.rule_file(name, text)
+    rules = bench.rule_file("dozen", DOZEN)
     return rates(bench, rounds, {f"{jobs} job{'s' * (jobs > 1)}":
                                  [bench.asterism, "replay", "-q", "--jobs", str(jobs), rules, "TRACE"]
                                  for jobs in (1, 2)}, 0)
@@ -293,10 +293,7 @@ ROWS = [
     Row("trace-replay", "replay of a recorded trace on one job, reading included, by CPU time", "million events/s",
         "babeltrace2 decoding only", "one event >= 30, long system calls and negation >= 15", measure_replay),
     Row("trace-jobs", "replay of a recorded trace through a dozen rules, by wall-clock time", "million events/s", "1 job",
-        "", lambda bench, rounds: measure_jobs(bench, rounds, "dozen", DOZEN)),
-    Row("trace-jobs-one", "replay of a recorded trace through one rule, long system calls, by wall-clock time",
-        "million events/s", "1 job", "",
-        lambda bench, rounds: measure_jobs(bench, rounds, "jobs-one", REPLAYS["long system calls"])),
+        "", measure_jobs),
     Row("trace-memory", "most memory resident during a replay, files mapped included", "KiB", "20 MB trace",
         "does not grow with the trace", measure_memory),
     Row("sustained", "recorded from one processor that does nothing else, for a minute", "million events/s", "",

@@ -116,15 +116,7 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 /* How the matching was shared out among threads. */
 static void put_threads(const struct session_totals *totals)
 {
-	if (totals->repeated)
-		cli_note("read twice: with %" PRIu32
-			 " rule%s divided by key it could not be said which runs find their "
-			 "pool full",
-			 totals->divided, totals->divided == 1 ? "" : "s");
-	else if (totals->divided)
-		cli_note("matched in %" PRIu32 " threads, %" PRIu32 " rule%s divided by key", totals->threads,
-			 totals->divided, totals->divided == 1 ? "" : "s");
-	else if (totals->threads > 1)
+	if (totals->threads > 1)
 		cli_note("matched in %" PRIu32 " threads", totals->threads);
 }
 
@@ -364,10 +356,10 @@ const struct cli_command cmd_replay = {
 		"With --measure and --heartbeat events are measured as 'asterism monitor' measures them, beside the "
 		"rules or without any. One measure is a table: how many events, how often, the intervals between them "
 		"and their jitter (RFC 3550), or what a field comes to.\n\n"
-		"Rules are distributed over a pool of worker threads; where there are fewer rules than threads, a rule "
-		"whose every event carries its key, such as [tid], is divided into shards. Matches, their order and "
-		"the counts do not depend on it; -v reports it. The input may be read twice: when the pool of runs of "
-		"such a rule is full.",
+		"Rules are distributed over --jobs worker threads, beside the thread that reads the events. One thread "
+		"matches all of a rule, so a single rule is matched by the thread that reads. Rules that match when "
+		"their time is up share a thread, and so does a rule that raises events with those that see them. "
+		"Matches, their order and the counts do not depend on it; -v says how many threads matched.",
 	.options = { OPTION_CATALOG,       OPTION_ENGINE,       OPTION_EVERY,
 		     OPTION_EXCEPT,        OPTION_HEARTBEAT,    OPTION_MEASURE,
 		     OPTION_FAIL_ON_MATCH, OPTION_FORMAT,       OPTION_FROM,

@@ -200,8 +200,6 @@ void engine_raise(struct engine *engine);
 /* history.c */
 int engine_history_new(struct engine_history **made);
 void engine_history_free(struct engine_history *history);
-/* The share of its bound that it has taken. */
-double engine_history_used(const struct engine_history *history);
 /* Adds the event as element in front of the history at *node. Returns 0, -ENOMEM (also when its bound is reached). */
 int engine_history_append(struct engine_history *history, struct engine_history_node **node,
 			  const struct engine_event *event, uint32_t element);

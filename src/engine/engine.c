@@ -71,11 +71,6 @@ int engine_advance(struct engine *engine, uint64_t now_ns)
 	return take_result(engine);
 }
 
-uint64_t engine_deadline(const struct engine *engine)
-{
-	return engine->deadline;
-}
-
 void engine_lose(struct engine *engine, uint64_t lost)
 {
 	for (uint32_t i = 0; i < engine->program->rule_count; i++) {
@@ -87,22 +82,6 @@ void engine_lose(struct engine *engine, uint64_t lost)
 uint64_t engine_turn(const struct engine *engine)
 {
 	return engine->expiring ? 0 : (engine->level << 32 | engine->root) + 1;
-}
-
-struct engine_level engine_take_level(struct engine *engine, uint32_t index)
-{
-	struct engine_rule *rule = &engine->rules[index];
-	struct engine_level level = { rule->live, rule->stats.runs_live_max };
-
-	rule->stats.runs_live_max = 0;
-	return level;
-}
-
-double engine_memory_share(const struct engine *engine, uint32_t rule)
-{
-	const struct engine_history *history = engine->rules[rule].history;
-
-	return history ? engine_history_used(history) : 0;
 }
 
 void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats)

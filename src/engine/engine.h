@@ -39,9 +39,6 @@ int engine_feed(struct engine *engine, const struct event_header *record);
 /* Lets time pass up to now (exclusive of deadlines at now itself) without an event. */
 int engine_advance(struct engine *engine, uint64_t now_ns);
 
-/* Until time has passed this, it does not end any run. UINT64_MAX: no run has a limit. */
-uint64_t engine_deadline(const struct engine *engine);
-
 /*
  * Says that events may have been lost before the next one: every open run of every rule is marked. lost is added to
  * the rules' counters.
@@ -54,20 +51,6 @@ void engine_lose(struct engine *engine, uint64_t lost);
  * in the order of the program, then come the events that these raised, in the same order, then those raised at these.
  */
 uint64_t engine_turn(const struct engine *engine);
-
-/*
- * How many runs of rule are open, and how many were at most, each time right after one had been opened, since the last
- * call (0: none was opened). For one who adds up several engines: afterwards runs_live_max of the counters is of no
- * use.
- */
-struct engine_level {
-	uint64_t live, peak;
-};
-
-struct engine_level engine_take_level(struct engine *engine, uint32_t rule);
-
-/* The share that rule has used, at some time, of the memory for what RETURN SEQUENCE remembers; 1: all of it. */
-double engine_memory_share(const struct engine *engine, uint32_t rule);
 
 /* The counters of rule (index in the program). */
 void engine_stats(const struct engine *engine, uint32_t rule, struct program_rule_stats *stats);

@@ -114,11 +114,6 @@ void engine_history_free(struct engine_history *history)
 	alloc_free(history);
 }
 
-double engine_history_used(const struct engine_history *history)
-{
-	return (double)history->chunk_count / (HISTORY_BYTES_MAX / CHUNK_BYTES);
-}
-
 void engine_history_share(struct engine_history_node *node)
 {
 	if (node)

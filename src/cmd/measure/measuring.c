@@ -81,16 +81,8 @@ static void draw(struct measuring *measuring)
 	free(text);
 }
 
-/* Whether it was told when these events were read for the first time. */
-static bool is_told(const struct measuring *measuring)
-{
-	return measuring->taken < measuring->told;
-}
-
 static int put_all(struct measuring *measuring)
 {
-	if (is_told(measuring))
-		return 0;
 	if (measuring->sink->json)
 		measures_put_json(measuring->sink->lines.stream, measuring->measures);
 	else if (measuring->draws)
@@ -103,9 +95,8 @@ static int put_all(struct measuring *measuring)
 static int put_news(struct measuring *measuring)
 {
 	struct sink *sink = measuring->sink;
-	FILE *stream = is_told(measuring) ? NULL : sink->lines.stream;
 
-	if (!measures_put_news(stream, measuring->measures, sink->machine.wall_ns, sink->json) || !stream)
+	if (!measures_put_news(sink->lines.stream, measuring->measures, sink->machine.wall_ns, sink->json))
 		return 0;
 	measuring->drawn_lines = 0;
 	return sink_put(sink);
@@ -123,7 +114,7 @@ int measuring_tell(struct measuring *measuring, uint64_t now_ns)
 		return 0;
 	measuring->next_ns += (now_ns - measuring->next_ns) / measuring->every_ns * measuring->every_ns;
 	measuring->next_ns += measuring->every_ns;
-	if (!measuring->sink->json && !measuring->draws && !is_told(measuring))
+	if (!measuring->sink->json && !measuring->draws)
 		fprintf(measuring->sink->lines.stream, "up to %llu.%09llu\n", (unsigned long long)now_ns / 1000000000,
 			(unsigned long long)now_ns % 1000000000);
 	return put_all(measuring);
@@ -142,9 +133,7 @@ int measuring_take(struct measuring *measuring, const struct event_source *sourc
 		cli_print(measuring->diag);
 		asterism_diag_clear(measuring->diag);
 	}
-	result = result ? result : put_news(measuring);
-	measuring->taken++;
-	return result;
+	return result ? result : put_news(measuring);
 }
 
 int measuring_finish(struct measuring *measuring)
@@ -181,17 +170,7 @@ static int tap_on_event(void *context, const struct event_source *source, const 
 	return measuring_take(context, source, event);
 }
 
-static void tap_on_repeat(void *context)
-{
-	struct measuring *measuring = context;
-
-	measures_restart(measuring->measures);
-	measuring->next_ns = 0;
-	measuring->told = measuring->taken;
-	measuring->taken = 0;
-}
-
 struct session_tap measuring_tap(struct measuring *measuring)
 {
-	return (struct session_tap){ tap_wants, tap_wants_field, tap_on_event, tap_on_repeat, measuring };
+	return (struct session_tap){ tap_wants, tap_wants_field, tap_on_event, measuring };
 }

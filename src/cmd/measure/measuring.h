@@ -14,10 +14,9 @@ struct measuring {
 	struct sink *sink; /* borrowed: results go there */
 	uint64_t every_ns; /* 0: at the end */
 	uint64_t next_ns;
-	uint64_t taken, told; /* events of this reading; of one before, whose news and tables are out already */
-	bool is_wrong;        /* at the end: something was asked for that there is not */
-	bool draws;           /* the table takes the place of the one before: on a terminal */
-	int drawn_lines;      /* of that */
+	bool is_wrong;   /* at the end: something was asked for that there is not */
+	bool draws;      /* the table takes the place of the one before: on a terminal */
+	int drawn_lines; /* of that */
 };
 
 /* Reads the options. Returns STATUS_FINE, or the status to end with after saying why. measuring_close either way. */

@@ -179,7 +179,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_INPUT] = { "input", 0, CLI_CHOICE, "FORMAT", input_choices,
 			   "format of the events: jsonl (default): one JSON object per line" },
 	[OPTION_JOBS] = { "jobs", 0, CLI_NUMBER, "NUMBER", NULL,
-			  "number of threads that match (default: one per CPU)" },
+			  "number of threads that match several rules (default: one per CPU)" },
 	[OPTION_ORDINALS] = { "ordinals", 0, CLI_TEXT, "N..M", NULL,
 			      "only the N-th to the M-th event of the input; either may be omitted" },
 	[OPTION_LAST] = { "last", 0, CLI_TIME, "TIME", NULL,

@@ -42,9 +42,8 @@ struct executor_options {
 	void *context;
 	bool counts_why; /* what becomes of runs is counted, for executor_count_why */
 
-	/* Fed: how many threads may match (0: the calling one), and whether they may share a rule. */
-	uint32_t jobs;
-	bool by_key;        /* then the executor may give up: EXECUTOR_REPEAT */
+	/* Fed. */
+	uint32_t jobs;      /* threads that may match; 0: the calling one */
 	size_t batch_bytes; /* events that threads get together; 0: as many as is good. For tests */
 
 	/* Live: whom, and what may be done to them. As in ebpf_options. */
@@ -64,11 +63,8 @@ struct executor_options {
 	struct asterism_diag *news; /* is told while it lasts; may be NULL */
 };
 
-/* Results that are no failures. No callback may return them. */
-enum {
-	EXECUTOR_PAUSE = -ERESTART,         /* there is more to hand out at once */
-	EXECUTOR_REPEAT = -ENOTRECOVERABLE, /* all has to be fed again, to an executor without by_key */
-};
+/* A result that is no failure: there is more to hand out at once. No callback may return it. */
+enum { EXECUTOR_PAUSE = -ERESTART };
 
 /*
  * What a kind has to bring. Events are handed over or come by themselves: a kind has the operations of one of these
@@ -89,7 +85,7 @@ struct executor_kind {
 	/*
 	 * Events that are handed over, in order. feed: as engine_feed. lose: events may be missing before the next one;
 	 * who says so counts them. advance: time has passed up to now_ns (exclusive of deadlines at now itself). Return
-	 * 0, what on_match returned, EXECUTOR_REPEAT, -errno.
+	 * 0, what on_match returned, -errno.
 	 */
 	int (*feed)(struct executor *executor, const struct event_header *record);
 	int (*lose)(struct executor *executor, uint64_t lost);

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rules in user space on several processors: each worker thread has an engine with a part of the rules, or one rule and
- * a share of its keys, and all of them get the same batches of events. What comes out is what one engine with all rules
- * gives: the same matches in the same order, the same counts; a match comes some thousand events later. All calls of
- * on_match are made by the owner's thread. One job, or rules that cannot be split, are not for this kind.
- *
- * One thing the shares of a rule cannot do: find out which run has no place when the pool of them all is full. Then it
- * gives up (EXECUTOR_REPEAT) before it hands out a match that may be wrong; what has been handed out until then is
- * right.
+ * Rules in user space on several processors: each worker thread has an engine with a part of the rules, and all of them
+ * get the same batches of events. What comes out is what one engine with all rules gives: the same matches in the same
+ * order, the same counts; a match comes some thousand events later. All calls of on_match are made by the owner's
+ * thread. One job, or rules that cannot be split, are not for this kind.
  *
  * The owner fills batches, which stand in a ring; every worker takes every batch, one after the other. A batch that all
  * are done with is done: its matches, kept per worker in the order of that worker's engine, are handed out in the order
- * of their places. So a worker is ahead of another by no more than the ring, and memory is bounded by it.
- *
- * The owner, who has just read an event, says which share of a divided rule it is in, so that the workers of the others
- * need not touch it. Inputs are read and decoded once, however many workers there are. The workers note how many runs
- * they have; when a batch is done that tells how many there were at once in all shares, and whether one engine would
- * have had to refuse one.
+ * of their places. So a worker is ahead of another by no more than the ring, and memory is bounded by it. Inputs are
+ * read and decoded once, however many workers there are.
  */
 
 #include "session/executor/kinds.h"
 
 #include "base/alloc.h"
 #include "program/reads.h"
-#include "session/executor/divided.h"
+#include "session/executor/split.h"
 #include "session/executor/worker.h"
 
 #include <errno.h>
@@ -42,13 +34,9 @@ struct sharded {
 	uint64_t now;         /* the latest time told */
 	uint64_t reported;    /* the latest time that an item has */
 	uint32_t *item_bytes; /* per type: how much of a record is looked at */
-	bool *doubtful;       /* per field of the program: a string that some rule looks at, and that may be unread */
-	bool *asks_end;       /* of these, the ones of which a rule asks how they end: they may be cut */
 	uint32_t type_count;
 	bool over_all; /* some rule sees types that the program does not know */
 	int failed;    /* sticks: nothing more is handed out */
-	struct divided *divided;
-	uint32_t divided_count;
 
 	const struct program *program;
 	struct executor_options options;
@@ -132,24 +120,6 @@ static int hand_out(struct sharded *sharded, struct batch *batch)
 	return result;
 }
 
-/* Whether the batch is what one engine gives. The logs of a worker that failed are not whole. */
-static int check(struct sharded *sharded, const struct batch *batch)
-{
-	bool gave_up = false;
-
-	for (uint32_t i = 0; sharded->divided_count && i < sharded->worker_count; i++) {
-		if (batch->turns[i].failed)
-			return batch->turns[i].failed;
-	}
-	for (uint32_t i = 0; i < sharded->divided_count; i++) {
-		struct divided *divided = &sharded->divided[i];
-
-		if (!divided_add(divided, batch, sharded->program->rules[divided->rule].pool))
-			gave_up = true;
-	}
-	return gave_up ? EXECUTOR_REPEAT : 0;
-}
-
 /* Waits for the oldest batch that is out and takes it back. */
 static void take_back(struct sharded *sharded)
 {
@@ -159,8 +129,6 @@ static void take_back(struct sharded *sharded)
 	while (batch->left)
 		pthread_cond_wait(&sharded->done, &sharded->lock);
 	pthread_mutex_unlock(&sharded->lock);
-	if (!sharded->failed)
-		sharded->failed = check(sharded, batch);
 	if (!sharded->failed)
 		sharded->failed = hand_out(sharded, batch);
 	batch_empty(batch, sharded->worker_count);
@@ -177,37 +145,13 @@ static bool oldest_is_done(struct sharded *sharded)
 	return done;
 }
 
-/* Gives an event to the share that its key falls into, of every divided rule. */
-static inline void give_event(struct sharded *sharded, const struct event_header *item, struct batch_item added)
-{
-	for (uint32_t i = 0; i < sharded->divided_count; i++) {
-		const struct divided *divided = &sharded->divided[i];
-		uint32_t shard = shard_key_shard(divided->key, item, divided->shard_count);
-
-		if (shard != PROGRAM_NONE)
-			batch_give(sharded->filling, divided->workers[shard], added);
-	}
-}
-
-static void give_all(struct sharded *sharded, struct batch_item added)
-{
-	for (uint32_t i = 0; i < sharded->worker_count; i++) {
-		if (sharded->split.parts[i].shard_count > 1)
-			batch_give(sharded->filling, i, added);
-	}
-}
-
-static void report_all(struct sharded *sharded, const struct event_header *item)
-{
-	give_all(sharded, batch_add(sharded->filling, item, sizeof *item, sharded->now));
-}
-
 /* Sees to it that time passes for the rules, even where no event concerned them. */
 static void add_time(struct sharded *sharded)
 {
 	if (sharded->reported >= sharded->now)
 		return;
-	report_all(sharded, &(struct event_header){ .ts = sharded->now, .type = ITEM_TIME });
+	batch_add(sharded->filling, &(struct event_header){ .ts = sharded->now, .type = ITEM_TIME },
+		  sizeof(struct event_header));
 	sharded->reported = sharded->now;
 }
 
@@ -236,46 +180,22 @@ static int publish_full(struct sharded *sharded)
 	return sharded->failed;
 }
 
-static bool has_unread(const struct sharded *sharded, const struct event_header *record, uint32_t type)
-{
-	const struct program_type *row = &sharded->program->types[type];
-
-	for (uint32_t i = row->first_field; i < row->first_field + row->field_count; i++) {
-		const struct program_field *field = &sharded->program->fields[i];
-
-		if (sharded->doubtful[i] && event_string_is_unread(record, field->offset, field->bytes))
-			return true;
-		if (sharded->asks_end[i] && event_string_is_full(record, field->offset, field->bytes))
-			return true;
-	}
-	return false;
-}
-
 static int sharded_feed(struct executor *executor, const struct event_header *record)
 {
 	struct sharded *sharded = (struct sharded *)executor;
 	uint32_t type = event_type_of(record);
 	bool is_known = type < sharded->type_count;
-	struct batch_item added;
 	struct event_header *item;
 
 	if (record->ts > sharded->now)
 		sharded->now = record->ts;
 	if (!is_known && !sharded->over_all)
 		return sharded->failed;
-	added = batch_add(sharded->filling, record, is_known ? sharded->item_bytes[type] : sizeof *record,
-			  sharded->now);
-	item = (struct event_header *)(sharded->filling->items + added.offset);
-	if (sharded->divided_count && is_known && has_unread(sharded, item, type)) {
-		/* It marks the runs of all shares, but is seen by one. */
-		sharded->failed = sharded->failed ? sharded->failed : EXECUTOR_REPEAT;
-		return sharded->failed;
-	}
+	item = batch_add(sharded->filling, record, is_known ? sharded->item_bytes[type] : sizeof *record);
 	if (!event_is_late(record))
 		item->ts = sharded->now; /* as an engine that had seen all events would take it */
 	if (!is_known)
 		item->type = PROGRAM_NONE;
-	give_event(sharded, record, added);
 	sharded->reported = sharded->now;
 	return publish_full(sharded);
 }
@@ -295,7 +215,8 @@ static int sharded_lose(struct executor *executor, uint64_t lost)
 
 	/* Runs whose time was up before the loss are not concerned. */
 	add_time(sharded);
-	report_all(sharded, &(struct event_header){ .seq = lost, .type = ITEM_LOSS });
+	batch_add(sharded->filling, &(struct event_header){ .seq = lost, .type = ITEM_LOSS },
+		  sizeof(struct event_header));
 	sharded->lost += lost;
 	return publish_full(sharded);
 }
@@ -332,16 +253,10 @@ static void rule_stats(const struct sharded *sharded, uint32_t rule, struct prog
 	for (uint32_t i = 0; i < sharded->worker_count; i++) {
 		struct program_rule_stats part;
 
-		if (!sharded->workers[i]->part->rules[rule])
+		if (!sharded->split.parts[i][rule])
 			continue;
 		engine_stats(sharded->workers[i]->engine, rule, &part);
 		add_stats(stats, &part);
-	}
-	for (uint32_t i = 0; i < sharded->divided_count; i++) {
-		if (sharded->divided[i].rule != rule)
-			continue;
-		stats->lost -= (sharded->divided[i].shard_count - 1) * sharded->lost;
-		stats->runs_live_max = sharded->divided[i].sum.max;
 	}
 }
 
@@ -354,8 +269,6 @@ static void sharded_count(const struct executor *executor, struct session_totals
 		totals->lost += totals->rules[i].lost - sharded->lost;
 	}
 	totals->threads = sharded->worker_count;
-	if (sharded->divided_count > totals->divided)
-		totals->divided = sharded->divided_count;
 }
 
 static void sharded_count_why(const struct executor *executor, struct program_why *why)
@@ -364,37 +277,29 @@ static void sharded_count_why(const struct executor *executor, struct program_wh
 
 	for (uint32_t i = 0; i < sharded->worker_count; i++)
 		for (uint32_t rule = 0; rule < why->program->rule_count; rule++)
-			if (sharded->workers[i]->part->rules[rule])
+			if (sharded->split.parts[i][rule])
 				engine_count_why(sharded->workers[i]->engine, rule, why->rules[rule]);
 }
 
-/* For the moment: that some rule looks at the field. */
 static void read_field(void *context, uint32_t field, enum program_read what_for)
 {
 	(void)what_for;
-	((struct sharded *)context)->doubtful[field] = true;
-}
-
-static void read_end(void *context, uint32_t field, enum program_read what_for)
-{
-	(void)what_for;
-	((struct sharded *)context)->asks_end[field] = true;
+	((bool *)context)[field] = true;
 }
 
 /* Of each record, up to the last field that some rule looks at. */
 static int find_bytes(struct sharded *sharded)
 {
 	const struct program *program = sharded->program;
+	bool *is_read = alloc_zero(program->field_count, sizeof *is_read);
 
 	sharded->item_bytes = alloc_zero(program->type_count, sizeof *sharded->item_bytes);
-	sharded->doubtful = alloc_zero(program->field_count, sizeof *sharded->doubtful);
-	sharded->asks_end = alloc_zero(program->field_count, sizeof *sharded->asks_end);
-	if (!sharded->item_bytes || !sharded->doubtful || !sharded->asks_end)
+	if (!sharded->item_bytes || !is_read) {
+		alloc_free(is_read);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < program->rule_count; i++) {
-		program_each_read(program, i, PROGRAM_NONE, read_field, sharded);
-		program_each_end(program, i, PROGRAM_NONE, read_end, sharded);
 	}
+	for (uint32_t i = 0; i < program->rule_count; i++)
+		program_each_read(program, i, PROGRAM_NONE, read_field, is_read);
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const struct program_type *type = &program->types[i];
 		uint32_t end = sizeof(struct event_header);
@@ -402,30 +307,13 @@ static int find_bytes(struct sharded *sharded)
 		for (uint32_t j = type->first_field; j < type->first_field + type->field_count; j++) {
 			uint32_t field_end = program->fields[j].offset + program->fields[j].bytes;
 
-			if (sharded->doubtful[j] && field_end > end)
+			if (is_read[j] && field_end > end)
 				end = field_end;
-			sharded->doubtful[j] &= program->fields[j].value == EVENT_STRING;
-			sharded->asks_end[j] &= program->fields[j].value == EVENT_STRING;
 		}
 		sharded->item_bytes[i] = (end + 7) / 8 * 8;
 	}
+	alloc_free(is_read);
 	return 0;
-}
-
-static int make_divided(struct sharded *sharded)
-{
-	int result = 0;
-
-	sharded->divided = alloc_zero(sharded->program->rule_count, sizeof *sharded->divided);
-	if (!sharded->divided)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < sharded->worker_count && !result; i++) {
-		const struct shard_part *part = &sharded->split.parts[i];
-
-		if (part->shard_count > 1 && part->shard == 0)
-			result = divided_init(&sharded->divided[sharded->divided_count++], &sharded->split, i);
-	}
-	return result;
 }
 
 static int make_parts(struct sharded *sharded)
@@ -437,8 +325,8 @@ static int make_parts(struct sharded *sharded)
 	if (!sharded->readers || !sharded->workers)
 		result = -ENOMEM;
 	for (int i = 0; i < BATCHES && !result; i++)
-		result = batch_init(&sharded->batches[i], &sharded->split, sharded->options.batch_bytes);
-	return result ? result : make_divided(sharded);
+		result = batch_init(&sharded->batches[i], sharded->worker_count, sharded->options.batch_bytes);
+	return result;
 }
 
 static int make_worker(struct sharded *sharded, uint32_t index, struct asterism_diag *diag)
@@ -448,7 +336,7 @@ static int make_worker(struct sharded *sharded, uint32_t index, struct asterism_
 		.counts_why = sharded->options.counts_why,
 		.on_match = worker_match,
 		.context = worker,
-		.rules = sharded->split.parts[index].rules,
+		.rules = sharded->split.parts[index],
 	};
 
 	if (!worker)
@@ -456,10 +344,8 @@ static int make_worker(struct sharded *sharded, uint32_t index, struct asterism_
 	sharded->workers[index] = worker;
 	worker->sharded = sharded;
 	worker->program = sharded->program;
-	worker->part = &sharded->split.parts[index];
 	worker->item_bytes = sharded->item_bytes;
 	worker->index = index;
-	worker->expires = sharded->program->rules[worker->part->rule].within_ns != 0;
 	return engine_new(sharded->program, &options, diag, &worker->engine);
 }
 
@@ -490,13 +376,12 @@ static int start_workers(struct sharded *sharded, struct asterism_diag *diag)
 
 static int init(struct sharded *sharded, struct asterism_diag *diag)
 {
-	const struct shard_split_options split = { sharded->options.jobs, sharded->options.by_key };
 	int result;
 
 	pthread_mutex_init(&sharded->lock, NULL);
 	pthread_cond_init(&sharded->publish, NULL);
 	pthread_cond_init(&sharded->done, NULL);
-	result = shard_split_init(&sharded->split, sharded->program, &split);
+	result = shard_split_init(&sharded->split, sharded->program, sharded->options.jobs);
 	sharded->worker_count = sharded->split.part_count;
 	if (!result)
 		result = make_parts(sharded);
@@ -532,12 +417,7 @@ static void sharded_free(struct executor *executor)
 		free_worker(sharded->workers[i]);
 	for (int i = 0; i < BATCHES; i++)
 		batch_fini(&sharded->batches[i], sharded->worker_count);
-	for (uint32_t i = 0; i < sharded->divided_count; i++)
-		divided_fini(&sharded->divided[i]);
-	alloc_free(sharded->divided);
 	alloc_free(sharded->item_bytes);
-	alloc_free(sharded->doubtful);
-	alloc_free(sharded->asks_end);
 	alloc_free(sharded->room.bytes);
 	alloc_free(sharded->readers);
 	alloc_free(sharded->workers);

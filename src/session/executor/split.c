@@ -3,8 +3,6 @@
  * Decides which rules stay together: a rule that emits and those that see what it emits; and all rules that match when
  * their time is up, and machines with timers, because the order of their matches at one moment is that in which runs
  * were opened, whatever the rule. Everything else about a rule is its own.
- *
- * Where there are fewer such groups than parts wanted, rules that are alone in their group are divided by their key.
  */
 
 #include "session/executor/split.h"
@@ -13,9 +11,6 @@
 #include "program/emissions.h"
 
 #include <errno.h>
-
-/* No machine has so many processors that more threads would be of use. */
-enum { DIVIDED_PARTS_MAX = 64 };
 
 /* Rules that stay together have one root; a root is its own. */
 static uint32_t root_of(const uint32_t *roots, uint32_t rule)
@@ -96,137 +91,42 @@ static void deal(const struct program *program, const uint32_t *roots, uint64_t 
 		for (uint32_t rule = root; rule < count; rule++) {
 			if (root_of(roots, rule) != root)
 				continue;
-			split->parts[part].rules[rule] = true;
-			split->parts[part].rule = rule;
+			split->parts[part][rule] = true;
 			weights[part] += weight_of(program, rule);
 		}
 	}
 }
 
-static uint32_t rules_of(const struct shard_split *split, uint32_t part)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < split->rule_count; i++)
-		count += split->parts[part].rules[i];
-	return count;
-}
-
-/* Finds the keys by which parts, each of which is one group, can be divided. */
-static int find_keys(struct shard_split *split, const struct program *program)
-{
-	int result = 0;
-
-	for (uint32_t i = 0; i < split->part_count && !result; i++) {
-		uint32_t rule = split->parts[i].rule;
-
-		if (rules_of(split, i) == 1)
-			result = shard_key_init(&split->keys[rule], program, rule);
-	}
-	return result;
-}
-
-/* The part whose shares are the largest and can be made smaller, or PROGRAM_NONE. */
-static uint32_t heaviest(const struct shard_split *split, const uint64_t *weights, uint32_t count)
-{
-	uint32_t found = PROGRAM_NONE;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct shard_part *part = &split->parts[i],
-					*best = &split->parts[found == PROGRAM_NONE ? i : found];
-
-		if (!split->keys[part->rule].part_count)
-			continue;
-		if (found == PROGRAM_NONE || weights[i] * best->shard_count > weights[found] * part->shard_count)
-			found = i;
-	}
-	return found;
-}
-
-/* Makes the part's shares, from one to shard_count, parts of their own; the new ones come last. */
-static void divide(struct shard_split *split, uint32_t part)
-{
-	struct shard_part *first = &split->parts[part];
-
-	first->key = &split->keys[first->rule];
-	for (uint32_t shard = 1; shard < first->shard_count; shard++) {
-		struct shard_part *added = &split->parts[split->part_count++];
-		bool *rules = added->rules;
-
-		*added = *first;
-		added->rules = rules;
-		added->rules[first->rule] = true;
-		added->shard = shard;
-	}
-}
-
-/* Divides the parts, each of which is one group, until there are as many as wanted or nothing can be divided. */
-static int divide_all(struct shard_split *split, const struct program *program, const uint64_t *weights)
-{
-	uint32_t whole = split->part_count, part;
-	int result = find_keys(split, program);
-
-	for (uint32_t count = whole; !result && count < split->part_room; count++) {
-		part = heaviest(split, weights, whole);
-		if (part == PROGRAM_NONE)
-			break;
-		split->parts[part].shard_count++;
-	}
-	for (part = 0; part < whole && !result; part++) {
-		if (split->parts[part].shard_count > 1)
-			divide(split, part);
-	}
-	return result;
-}
-
-static int make_parts(struct shard_split *split)
-{
-	split->parts = alloc_zero(split->part_room, sizeof *split->parts);
-	split->keys = alloc_zero(split->rule_count, sizeof *split->keys);
-	if (!split->parts || !split->keys)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < split->part_room; i++) {
-		split->parts[i].shard_count = 1;
-		split->parts[i].rules = alloc_zero(split->rule_count, sizeof *split->parts[i].rules);
-		if (!split->parts[i].rules)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int split_groups(struct shard_split *split, const struct program *program, const uint32_t *roots)
 {
 	uint64_t *weights = alloc_zero(split->part_count, sizeof *weights);
-	int result = weights ? make_parts(split) : -ENOMEM;
+	int result = weights ? 0 : -ENOMEM;
 
+	split->parts = alloc_zero(split->part_count, sizeof(bool *));
+	if (!split->parts)
+		result = -ENOMEM;
+	for (uint32_t i = 0; i < split->part_count && !result; i++) {
+		split->parts[i] = alloc_zero(program->rule_count, sizeof *split->parts[i]);
+		result = split->parts[i] ? 0 : -ENOMEM;
+	}
 	if (!result)
 		deal(program, roots, weights, split);
-	if (!result && split->part_count < split->part_room)
-		result = divide_all(split, program, weights);
 	alloc_free(weights);
 	return result;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
+int shard_split_init(struct shard_split *split, const struct program *program, uint32_t part_max)
 {
-	return a < b ? a : b;
-}
-
-int shard_split_init(struct shard_split *split, const struct program *program,
-		     const struct shard_split_options *options)
-{
-	uint32_t *roots = alloc_zero(program->rule_count, sizeof *roots), groups = 0, wanted;
+	uint32_t *roots = alloc_zero(program->rule_count, sizeof *roots), groups = 0;
 	int result;
 
-	*split = (struct shard_split){ .rule_count = program->rule_count };
+	*split = (struct shard_split){ 0 };
 	if (!roots)
 		return -ENOMEM;
 	join_rules(program, roots);
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		groups += roots[i] == i;
-	wanted = options->by_key ? smaller(options->part_max, DIVIDED_PARTS_MAX) : 0;
-	split->part_count = smaller(groups, options->part_max);
-	split->part_room = wanted > split->part_count ? wanted : split->part_count;
+	split->part_count = groups < part_max ? groups : part_max;
 	result = split_groups(split, program, roots);
 	alloc_free(roots);
 	return result;
@@ -234,11 +134,8 @@ int shard_split_init(struct shard_split *split, const struct program *program,
 
 void shard_split_fini(struct shard_split *split)
 {
-	for (uint32_t i = 0; split->parts && i < split->part_room; i++)
-		alloc_free(split->parts[i].rules);
-	for (uint32_t i = 0; split->keys && i < split->rule_count; i++)
-		shard_key_fini(&split->keys[i]);
+	for (uint32_t i = 0; split->parts && i < split->part_count; i++)
+		alloc_free(split->parts[i]);
 	alloc_free(split->parts);
-	alloc_free(split->keys);
 	*split = (struct shard_split){ 0 };
 }

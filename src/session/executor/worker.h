@@ -8,20 +8,18 @@
 #include "session/executor/batch.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 struct worker {
 	struct sharded *sharded;
 	const struct program *program;
-	const struct shard_part *part;
 	const uint32_t *item_bytes; /* per type */
 	uint32_t index;
-	bool expires; /* its runs, as time passes */
 	struct engine *engine;
 	pthread_t thread;
 	bool started;
 	struct batch_turn *turn; /* at work */
 	uint32_t item;           /* of the batch */
-	struct level_log levels; /* of the turn, while it is at work */
 };
 
 /* Does what there is to do for the worker in the batch. The result is in its turn. */

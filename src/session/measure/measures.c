@@ -194,21 +194,6 @@ void *measures_share(const struct measures_item *item)
 	return measure_share(item->measure);
 }
 
-void measures_restart(struct measures *measures)
-{
-	measures->lost = 0;
-	measures->type_count = 0;
-	for (size_t i = 0; i < measures->count; i++) {
-		struct measures_item *item = &measures->items[i];
-		void *twin = item->context ? item->kind->twin(item->context) : NULL;
-
-		if (item->context)
-			item->kind->release(item->context);
-		item->context = twin; /* without memory it is made when its event comes again */
-		item->type = NULL;
-	}
-}
-
 bool measures_wants(struct measures *measures, const struct event_type *type)
 {
 	bool is_wanted = false;

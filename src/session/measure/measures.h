@@ -62,9 +62,6 @@ int measures_bind(struct measures *measures, const struct event_type *type, stru
 /* A further owner's context of an item that is bound; kind->release gives it back. */
 void *measures_share(const struct measures_item *item);
 
-/* Forgets what was measured, and begins again. */
-void measures_restart(struct measures *measures);
-
 /* Who reads a source for it asks these, of types and their fields. */
 bool measures_wants(struct measures *measures, const struct event_type *type);
 bool measures_wants_field(const struct measures *measures, const struct event_type *type, uint32_t field);

@@ -23,7 +23,7 @@ void measures_put_metrics(struct text_buffer *text, const struct measures *measu
 
 /*
  * What heartbeats have to tell since this was last asked, a line each. wall_ns: as in event_machine; 0: times are
- * those of the events. stream NULL: nobody is told. Returns how many.
+ * those of the events. Returns how many.
  */
 size_t measures_put_news(FILE *stream, const struct measures *measures, uint64_t wall_ns, bool as_json);
 

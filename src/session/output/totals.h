@@ -47,8 +47,6 @@ struct session_totals {
 	uint32_t rule_count;
 	struct program_why *why;           /* what became of runs; NULL: it was not asked for */
 	uint32_t threads;                  /* of a replay: how many matched */
-	uint32_t divided;                  /* rules that several of them shared */
-	bool repeated;                     /* sharing a rule did not do, so the replay began again without */
 	struct recording_totals recording; /* of a recording */
 	struct session_sensors sensors;
 	struct react_tallies tallies; /* counters and histograms of the rules */

@@ -15,8 +15,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* How many events pass between two looks at the clock and the wish to stop. */
 enum { EVENTS_PER_LOOK = 1024, NS_PER_S = 1000000000 };
@@ -34,12 +32,9 @@ struct replay {
 	uint32_t *types; /* per type number of the source: index in the program, PROGRAM_NONE or TYPE_NEW */
 	size_t type_count, type_capacity;
 	struct session_progress progress;
-	uint64_t reported,
-		unreported;      /* matches handed on; and still to be left out, because they were in an earlier try */
-	bool begun, at_end;      /* the first event was seen; there are no more */
-	bool failed;             /* the executor, or who takes the matches */
-	bool by_key;             /* rules may be divided: the inputs can be read again if that does not do */
-	uint64_t from_ns, to_ns; /* the window, once begun */
+	bool begun, at_end;         /* the first event was seen; there are no more */
+	bool failed;                /* the executor, or who takes the matches */
+	uint64_t from_ns, to_ns;    /* the window, once begun */
 	uint64_t start_ns, last_ns; /* of the first event, and of the last one met */
 	uint64_t fed_ns;            /* of the last one that was fed */
 	uint64_t lost;              /* of the source, as far as it has been told */
@@ -51,11 +46,6 @@ static int on_match(void *context, const struct program_match *match)
 {
 	struct replay *replay = context;
 
-	if (replay->unreported) {
-		replay->unreported--;
-		return 0;
-	}
-	replay->reported++;
 	if (replay->options->machine)
 		*replay->options->machine = replay->input.source->machine;
 	return replay->options->on_match ? replay->options->on_match(replay->options->context, match) : 0;
@@ -69,7 +59,6 @@ static int open_executor(struct replay *replay, const struct session_rules *rule
 		.catalog = session_rules_catalog(rules),
 		.input = in_kernel ? EXECUTOR_TEST_RUN : EXECUTOR_FED,
 		.jobs = replay->options->jobs,
-		.by_key = replay->by_key,
 		.counts_why = replay->options->counts_why,
 		.on_match = on_match,
 		.context = replay,
@@ -242,7 +231,7 @@ static int finish(struct replay *replay, int result)
 		replay->options->on_time(replay->options->context, replay->fed_ns);
 	if (!last)
 		last = aggregates_detach(replay->options->aggregates);
-	return result && last != EXECUTOR_REPEAT ? result : last;
+	return result ? result : last;
 }
 
 static int check_input(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
@@ -302,7 +291,7 @@ static void warn_of_end(const struct replay *replay, struct asterism_diag *diag)
 			 length_ns / NS_PER_S, length_ns % NS_PER_S, replay->last_ns);
 }
 
-/* Goes through the inputs once. EXECUTOR_REPEAT: it has to be done again, without dividing rules. */
+/* Goes through the inputs. */
 static int pass(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
 		struct session_totals *totals)
 {
@@ -312,10 +301,9 @@ static int pass(struct replay *replay, const struct session_rules *rules, struct
 		uint64_t start_ns = clock_now_ns();
 
 		result = finish(replay, feed_all(replay));
-		totals->elapsed_ns += clock_now_ns() - start_ns;
-		totals->repeated |= result == EXECUTOR_REPEAT;
+		totals->elapsed_ns = clock_now_ns() - start_ns;
 		count(replay, totals);
-		if (totals->why && result != EXECUTOR_REPEAT)
+		if (totals->why)
 			executor_count_why(replay->executor, totals->why);
 		warn_of_end(replay, diag);
 		if (replay->options->machine)
@@ -325,41 +313,18 @@ static int pass(struct replay *replay, const struct session_rules *rules, struct
 	return result;
 }
 
-static bool can_be_read_again(const struct session_replay_options *options)
-{
-	for (size_t i = 0; i < options->file_count; i++) {
-		struct stat status;
-
-		if (strcmp(options->files[i], "-") == 0 || stat(options->files[i], &status) ||
-		    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-			return false;
-	}
-	return true;
-}
-
 int replay_events(const struct session_rules *rules, const struct session_replay_options *options,
 		  struct asterism_diag *diag, struct session_totals *totals)
 {
 	struct replay replay = { .options = options, .program = session_rules_program(rules) };
-	size_t messages = diag ? asterism_diag_count(diag, ASTERISM_NOTE) : 0;
 	int result = -ENOMEM;
 
 	*totals = (struct session_totals){ .rule_count = replay.program->rule_count };
 	totals->rules = alloc_zero(totals->rule_count, sizeof *totals->rules);
-	replay.by_key = can_be_read_again(options);
 	if (totals->rules && options->counts_why)
 		program_why_new(replay.program, &totals->why);
 	if (totals->rules && (totals->why || !options->counts_why))
 		result = pass(&replay, rules, diag, totals);
-	if (result == EXECUTOR_REPEAT) {
-		/* What the first try said it says again. */
-		diag_forget(diag, messages);
-		if (options->tap && options->tap->on_repeat)
-			options->tap->on_repeat(options->tap->context);
-		replay =
-			(struct replay){ .options = options, .program = replay.program, .unreported = replay.reported };
-		result = pass(&replay, rules, diag, totals);
-	}
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	return result;

@@ -36,7 +36,6 @@ struct session_tap {
 	bool (*wants)(void *context, const struct event_type *type);
 	bool (*wants_field)(void *context, const struct event_type *type, uint32_t field);
 	int (*on_event)(void *context, const struct event_source *source, const struct event *event);
-	void (*on_repeat)(void *context); /* all of them come once more, from the first on */
 	void *context;
 };
 
@@ -51,8 +50,7 @@ struct session_replay_options {
 	enum session_engine engine;
 	/*
 	 * How many threads the user-space engine may use for matching; 0 or 1: the calling one. With more, matches are
-	 * the same and in the same order, but come some thousand events later. Inputs that can be read again may be
-	 * read again.
+	 * the same and in the same order, but come some thousand events later.
 	 */
 	uint32_t jobs;
 	bool counts_why; /* what becomes of runs is counted, into totals->why */

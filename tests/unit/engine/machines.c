@@ -4,6 +4,7 @@
 #include "machines.h"
 
 #include "base/alloc.h"
+#include "engine/engine-priv.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -203,4 +204,14 @@ struct program_rule_stats machines_stats(const struct machines *machines, uint32
 
 	engine_stats(machines->engine, rule, &stats);
 	return stats;
+}
+
+uint64_t machines_live(const struct machines *machines, uint32_t rule)
+{
+	return machines->engine->rules[rule].live;
+}
+
+uint64_t machines_deadline(const struct machines *machines)
+{
+	return machines->engine->deadline;
 }

@@ -74,4 +74,8 @@ int machines_feed(struct machines *machines, const char *events);
 
 struct program_rule_stats machines_stats(const struct machines *machines, uint32_t rule);
 
+/* How many instances there are; and when time next does something, UINT64_MAX: never. */
+uint64_t machines_live(const struct machines *machines, uint32_t rule);
+uint64_t machines_deadline(const struct machines *machines);
+
 #endif

@@ -249,7 +249,7 @@ static void agrees_with_a_list(void **state)
 		take(&record);
 		assert_int_equal(engine_feed(m.engine, &record.header), 0);
 		machines_assert(&m, model.log);
-		assert_int_equal(engine_take_level(m.engine, 0).live, model.count);
+		assert_int_equal(machines_live(&m, 0), model.count);
 	}
 	assert_int_equal(machines_stats(&m, 0).runs_opened, model.opened);
 	assert_int_equal(machines_stats(&m, 0).pool_exhausted, model.refused);

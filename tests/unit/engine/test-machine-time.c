@@ -79,18 +79,18 @@ static void advance_and_deadline_know_timers(void **state)
 	struct maker_rule rule = alarm("m", 10);
 	maker_add(m.build, &rule);
 	machines_start(&m);
-	assert_true(engine_deadline(m.engine) == UINT64_MAX);
+	assert_true(machines_deadline(&m) == UINT64_MAX);
 	machines_feed(&m, "A1@100 A2@103");
-	assert_int_equal(engine_deadline(m.engine), 110);
+	assert_int_equal(machines_deadline(&m), 110);
 	engine_advance(m.engine, 110);
 	machines_assert(&m, "");
 	engine_advance(m.engine, 111);
 	machines_assert(&m, "m/1@110=100 ");
-	assert_int_equal(engine_deadline(m.engine), 113);
+	assert_int_equal(machines_deadline(&m), 113);
 	engine_advance(m.engine, 1000);
 	machines_assert(&m, "m/1@113=100 ");
-	assert_true(engine_deadline(m.engine) == UINT64_MAX);
-	assert_int_equal(engine_take_level(m.engine, 0).live, 0);
+	assert_true(machines_deadline(&m) == UINT64_MAX);
+	assert_int_equal(machines_live(&m, 0), 0);
 	machines_fini(&m);
 }
 
@@ -156,8 +156,8 @@ static void may_go_off_again_and_again(void **state)
 	machines_feed(&m, "A1@100 A2@105 C9@1000000000");
 	machines_assert(&m, "m/1@110=1 m/1@115=1 m/1@120=2 m/1@125=2 m/1@130=3 m/1@135=3 m/1@140=4 m/1@145=4 "
 			    "m/2@150=104 m/2@155=104 ");
-	assert_int_equal(engine_take_level(m.engine, 0).live, 2);
-	assert_true(engine_deadline(m.engine) == UINT64_MAX);
+	assert_int_equal(machines_live(&m, 0), 2);
+	assert_true(machines_deadline(&m) == UINT64_MAX);
 	machines_feed(&m, "A1@1000000001 C9@2000000000");
 	machines_assert(&m, "m/2@1000000011=204 ");
 	machines_fini(&m);
@@ -192,8 +192,8 @@ static void timers_without_transitions_are_off(void **state)
 	maker_add(m.build, &rule);
 	machines_start(&m);
 	machines_feed(&m, "A1@100 C9@200");
-	assert_true(engine_deadline(m.engine) == UINT64_MAX);
-	assert_int_equal(engine_take_level(m.engine, 0).live, 1);
+	assert_true(machines_deadline(&m) == UINT64_MAX);
+	assert_int_equal(machines_live(&m, 0), 1);
 	machines_fini(&m);
 }
 

@@ -44,7 +44,7 @@ static void has_one_instance_per_key(void **state)
 	assert_int_equal(machines_stats(&m, 0).runs_opened, 5);
 	assert_int_equal(machines_stats(&m, 0).runs_live_max, 4);
 	assert_int_equal(machines_stats(&m, 0).matches, 7);
-	assert_int_equal(engine_take_level(m.engine, 0).live, 3);
+	assert_int_equal(machines_live(&m, 0), 3);
 	machines_fini(&m);
 }
 
@@ -204,7 +204,7 @@ static void may_be_ended_by_what_it_raises(void **state)
 	machines_start(&m);
 	machines_feed(&m, "A5 A5 A5");
 	machines_assert(&m, "m/1@2=1 o/1@2=1 c/0@2=5 c/0@2=77 c/0@2=1 o/1@3=2 ");
-	assert_int_equal(engine_take_level(m.engine, 0).live, 1); /* opened by the last A */
+	assert_int_equal(machines_live(&m, 0), 1); /* opened by the last A */
 	assert_int_equal(machines_stats(&m, 0).runs_opened, 2);
 	machines_fini(&m);
 }
@@ -308,11 +308,11 @@ static void any_value_ends_all_that_agree(void **state)
 	machines_start(&m);
 	machines_feed(&m, "B1 C1.1+ A1.1 A1.2 A1.3 A2.1 A2.2 A3.3");
 	machines_feed(&m, "C0.1 B7 C7.7+");
-	assert_int_equal(engine_take_level(m.engine, 0).live, 6);
+	assert_int_equal(machines_live(&m, 0), 6);
 	machines_feed(&m, "B1.9");
-	assert_int_equal(engine_take_level(m.engine, 0).live, 3);
+	assert_int_equal(machines_live(&m, 0), 3);
 	machines_feed(&m, "C9.3+");
-	assert_int_equal(engine_take_level(m.engine, 0).live, 2);
+	assert_int_equal(machines_live(&m, 0), 2);
 	machines_feed(&m, "A1.1 A2.1 A2.2 A3.3");
 	machines_assert(&m, "m/1@15=1 m/1@16=1 ");
 	machines_fini(&m);

@@ -192,101 +192,6 @@ static void is_one_engine(void **state)
 	}
 }
 
-static const char types_text[] =
-	"EVENT A { x: i64 }\nEVENT B { x: i64 }\nEVENT C { x: i64 }\nEVENT D { x: i64 }\nEVENT unused { x: i64 }\n";
-
-/* Each alone. */
-static const char *const divided_rules[] = {
-	"RULE r PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 40ns RETURN { a.x }\n",
-	"RULE r PATTERN { [A:a, B:b] } WHERE { [x], [tid] } RETURN SEQUENCE ON LOSS DISCARD\n",
-	"RULE r SKIPTILLANY PATTERN { [A:a, B[]:b, C:c] } WHERE { [x], b.len < 3 } WITHIN 30ns RETURN SEQUENCE\n",
-	"RULE r PATTERN { [A:a, ~B:b, C:c] } WHERE { [tid] } AFTER MATCH DROP RETURN { a.x, c.x AS y }\n",
-	"RULE r STRICTPARTITION PATTERN { [A:a, C:c] } WHERE { [tid] } OVER { * } RETURN SEQUENCE\n",
-	"RULE r PATTERN { [A:a, B:b, C:c] } WHERE { a.x == b.tid, c.x == a.x } WITHIN 50ns RETURN { a.x }\n",
-};
-
-static void divides_a_rule(void **state)
-{
-	static const size_t sizes[] = { 1, 1000, 0 };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof divided_rules / sizeof *divided_rules; i++) {
-		struct session_rules *rules = read_text(types_text, divided_rules[i]);
-
-		for (unsigned seed = 1; seed <= 9; seed++) {
-			compare(session_rules_program(rules), seed,
-				&(struct executor_options){
-					.jobs = 2 + seed % 3, .by_key = true, .batch_bytes = sizes[seed / 3 % 3] });
-		}
-		session_rules_free(rules);
-	}
-}
-
-/* Whole rules and shares of others side by side. */
-static void divides_where_rules_are_few(void **state)
-{
-	static const char text[] = "RULE first PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 40ns RETURN { a.x }\n"
-				   "RULE second PATTERN { [B:b, ~C:c] } WHERE { [x] } WITHIN 20ns RETURN { b.x }\n"
-				   "RULE third PATTERN { [B:b, C:c] } WHERE { [tid] } RETURN { b.x }\n";
-	struct session_rules *rules = read_text(types_text, text);
-	const struct program *program = session_rules_program(rules);
-
-	(void)state;
-	for (uint32_t jobs = 2; jobs <= 8; jobs++) {
-		struct executor_options options = { .jobs = jobs, .by_key = true };
-		struct executor *many = open_executor(program, &options, NULL);
-		struct session_totals totals = totals_of(many, program);
-
-		assert_int_equal(totals.threads, jobs);
-		assert_int_equal(totals.divided, jobs < 4 ? 0 : jobs == 4 ? 1 : 2);
-		session_totals_fini(&totals);
-		executor_free(many);
-		compare(program, jobs, &options);
-	}
-	session_rules_free(rules);
-}
-
-/* What it has given before is right. */
-static void gives_up_when_a_pool_is_full(void **state)
-{
-	struct session_rules *rules = read_text(
-		types_text, "RULE r PATTERN { [A:a, B:b] } WHERE { [x] } WITHIN 90ns POOL 16 RETURN { a.x }\n");
-	const struct program *program = session_rules_program(rules);
-	uint32_t given_up = 0, given = 0;
-
-	(void)state;
-	for (unsigned seed = 1; seed <= 40; seed++) {
-		const struct executor_options options = { .jobs = 3, .by_key = true, .batch_bytes = 500 };
-		struct record expected, got;
-		struct executor *one = open_executor(program, &one_engine, &expected);
-		struct executor *many = open_executor(program, &options, &got);
-		struct session_totals totals;
-
-		assert_int_equal(play(one, program, seed, 400), 0);
-		int fed = play(many, program, seed, 400), result = executor_finish(many);
-		assert_true(fed == 0 || fed == result);
-		totals = totals_of(one, program);
-		bool is_full = totals.rules[0].pool_exhausted != 0;
-
-		assert_int_equal(result, is_full ? EXECUTOR_REPEAT : 0);
-		given_up += is_full;
-		fclose(expected.stream);
-		fclose(got.stream);
-		given += got.length != 0;
-		assert_true(got.length <= expected.length);
-		assert_memory_equal(got.text, expected.text, got.length);
-		assert_true(is_full || got.length == expected.length);
-		session_totals_fini(&totals);
-		executor_free(one);
-		executor_free(many);
-		free(expected.text);
-		free(got.text);
-	}
-	assert_in_range(given_up, 5, 35);
-	assert_true(given > 20);
-	session_rules_free(rules);
-}
-
 static void stops_when_nobody_takes_matches(void **state)
 {
 	struct session_rules *rules = read_rules(false);
@@ -357,7 +262,7 @@ static uint32_t part_of(const struct shard_split *split, const struct program *p
 	while (strcmp(program_text(program, program->rules[rule].name), name) != 0)
 		rule++;
 	for (uint32_t i = 0; i < split->part_count; i++) {
-		if (!split->parts[i].rules[rule])
+		if (!split->parts[i][rule])
 			continue;
 		assert_int_equal(found, UINT32_MAX); /* in one part only */
 		found = i;
@@ -373,14 +278,14 @@ static void keeps_together_what_belongs_together(void **state)
 	struct shard_split split;
 
 	(void)state;
-	assert_int_equal(shard_split_init(&split, program, &(struct shard_split_options){ .part_max = 100 }), 0);
+	assert_int_equal(shard_split_init(&split, program, 100), 0);
 	assert_int_equal(split.part_count, 6); /* of nine rules */
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "sees"));
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "strict"));
 	assert_int_equal(part_of(&split, program, "alone"), part_of(&split, program, "alone_too"));
 	assert_true(part_of(&split, program, "plain") != part_of(&split, program, "small"));
 	shard_split_fini(&split);
-	assert_int_equal(shard_split_init(&split, program, &(struct shard_split_options){ .part_max = 1 }), 0);
+	assert_int_equal(shard_split_init(&split, program, 1), 0);
 	assert_int_equal(split.part_count, 1);
 	shard_split_fini(&split);
 	session_rules_free(rules);
@@ -401,24 +306,25 @@ static void one_job_needs_one_engine(void **state)
 
 static void what_cannot_be_split_takes_one_engine(void **state)
 {
-	struct session_rules *rules = read_text(types_text, divided_rules[0]);
-	struct executor_options options = { .program = session_rules_program(rules), .jobs = 8 };
+	struct session_rules *one = read_text("EVENT A { x: i64 }\nEVENT B { x: i64 }\n",
+					      "RULE r PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x }\n");
+	struct session_rules *many = read_rules(false);
 	const bool nothing = false;
-	struct executor *executor;
+	const struct executor_options options[] = {
+		{ .program = session_rules_program(one), .jobs = 8 },
+		{ .program = session_rules_program(many), .jobs = 8, .rules = &nothing },
+	};
 
 	(void)state;
-	assert_int_equal(executor_new(&options, NULL, &executor), 0);
-	assert_string_equal(executor->kind->name, "user");
-	executor_free(executor);
-	options.by_key = true;
-	assert_int_equal(executor_new(&options, NULL, &executor), 0);
-	assert_string_equal(executor->kind->name, "sharded");
-	executor_free(executor);
-	options.rules = &nothing;
-	assert_int_equal(executor_new(&options, NULL, &executor), 0);
-	assert_string_equal(executor->kind->name, "user");
-	executor_free(executor);
-	session_rules_free(rules);
+	for (int i = 0; i < 2; i++) {
+		struct executor *executor;
+
+		assert_int_equal(executor_new(&options[i], NULL, &executor), 0);
+		assert_string_equal(executor->kind->name, "user");
+		executor_free(executor);
+	}
+	session_rules_free(one);
+	session_rules_free(many);
 }
 
 /* While it is made, when no worker runs yet. */
@@ -448,17 +354,12 @@ static void survives_lack_of_memory(void **state)
 {
 	(void)state;
 	make_without_memory(read_rules(false), &(struct executor_options){ .jobs = 3 });
-	make_without_memory(read_text(types_text, divided_rules[0]),
-			    &(struct executor_options){ .jobs = 3, .by_key = true });
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_one_engine),
-		cmocka_unit_test(divides_a_rule),
-		cmocka_unit_test(divides_where_rules_are_few),
-		cmocka_unit_test(gives_up_when_a_pool_is_full),
 		cmocka_unit_test(stops_when_nobody_takes_matches),
 		cmocka_unit_test(can_be_freed_at_any_time),
 		cmocka_unit_test(keeps_together_what_belongs_together),
