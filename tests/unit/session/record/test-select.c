@@ -230,9 +230,10 @@ static int add_rules(void)
 	for (size_t i = 0; !result && i < selection.count; i++)
 		assert_true(selection.events[i].recorded[0]);
 	if (!result) {
-		assert_int_equal(selection.count, 3); /* and the ends of threads, with which runs end */
+		assert_int_equal(selection.count, 4); /* and how numbers of threads end, with which runs end */
 		assert_string_equal(selected(), "sys_enter:id+arg0+arg1+arg2+arg3+arg4+arg5 sys_exit:id+ret "
-						"sched_process_exit:prio+group_dead");
+						"sched_process_exit:prio+group_dead "
+						"sched_process_exec:filename+old_pid");
 	}
 	selection_fini(&selection); /* its types are the rules' */
 	session_rules_free(rules);

@@ -91,7 +91,7 @@ static void what_is_there(void **state)
 {
 	(void)state;
 	assert_said("RULE r PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid], a.flags & 3 == 0 }",
-		    "sys_enter sys_exit", 0, "", "sched_process_exit "); /* which needs no word */
+		    "sys_enter sys_exit", 0, "", "sched_process_exit sched_process_exec "); /* which need no word */
 	assert_said("RULE r PATTERN { sys_enter_openat:a } WHERE { a.filename LIKE \"/etc/*\" }", "sys_enter_openat", 0,
 		    "", "");
 	assert_said("RULE r PATTERN { sched_switch:a } WHERE { a.prev_pid == 1 } RETURN { a.tid }",
@@ -117,10 +117,10 @@ static void what_is_one_way_of_several(void **state)
 	(void)state;
 	assert_said("RULE r PATTERN { [(sys_enter_openat:o | contention_begin), sys_exit:x] } WHERE { [tid] }",
 		    "sys_enter sys_exit", 0, "W rule r: contention_begin was not recorded: matches with it are missing",
-		    "contention_begin sched_process_exit ");
+		    "contention_begin sched_process_exit sched_process_exec ");
 	assert_said("RULE r PATTERN { [(contention_end | contention_begin), sys_exit:x] } WHERE { [tid] }",
 		    "sys_enter sys_exit", -EINVAL, "E rule r: contention_end, contention_begin were " NOTHING_FOUND,
-		    "contention_end contention_begin sched_process_exit ");
+		    "contention_end contention_begin sched_process_exit sched_process_exec ");
 	assert_said("RULE r PATTERN { [sys_enter:a, [contention_begin]*, sys_exit:x] } WHERE { [tid] }",
 		    "sys_enter sys_exit", 0, "W rule r: contention_begin was not recorded: matches with it are missing",
 		    "contention_begin ");
