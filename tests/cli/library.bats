@@ -125,6 +125,8 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 	[[ ${stderr_lines[0]} == *"nothing to replay: the last argument, @slow, is a rule" ]]
 	run --separate-stderr -2 "$ASTERISM" check @
 	[[ ${stderr_lines[0]} == *"there is no shipped rule '@'" ]]
+	run --separate-stderr -2 "$ASTERISM" check slow
+	[[ $stderr == *"there is no file 'slow'"*"did you mean the shipped rule @slow?"* ]]
 	run --separate-stderr -2 "$ASTERISM" check @../slow
 	cp library/slow/slow.rule @mine
 	run --separate-stderr -0 "$ASTERISM" check ./@mine

@@ -245,18 +245,24 @@ int library_read(struct library *library)
 	return access(INSTALLED, F_OK) ? read_built_in(library) : read_folder(library, INSTALLED);
 }
 
+static const struct library_entry *find(const struct library *library, const char *name)
+{
+	for (size_t i = 0; i < library->count; i++)
+		if (strcmp(library->entries[i].name, name) == 0)
+			return &library->entries[i];
+	return NULL;
+}
+
 const struct library_entry *library_get(const struct library *library, const char *name)
 {
-	const char **names = alloc_zero(library->count + 1, sizeof *names), *nearest = NULL;
+	const struct library_entry *entry = find(library, name);
+	const char **names, *nearest = NULL;
 
-	for (size_t i = 0; i < library->count; i++) {
-		if (strcmp(library->entries[i].name, name) == 0) {
-			alloc_free(names);
-			return &library->entries[i];
-		}
-		if (names)
-			names[i] = library->entries[i].name;
-	}
+	if (entry)
+		return entry;
+	names = alloc_zero(library->count + 1, sizeof *names);
+	for (size_t i = 0; names && i < library->count; i++)
+		names[i] = library->entries[i].name;
 	if (names)
 		nearest = diag_nearest(name, names, library->count);
 	alloc_free(names);
@@ -315,6 +321,17 @@ static int add_name(struct library_files *resolved, const char *name)
 	return entry ? library_add(resolved, &entry->rule) : STATUS_USAGE;
 }
 
+/* Whether the file is not there and is called as a shipped rule, which is said then. */
+static bool lacks_its_sign(struct library_files *resolved, const char *file)
+{
+	if (strpbrk(file, "/.") || !access(file, F_OK) ||
+	    (!resolved->library.entries && library_read(&resolved->library)) || !find(&resolved->library, file))
+		return false;
+	cli_error("there is no file '%s'", file);
+	cli_hint("did you mean the shipped rule @%s?", file);
+	return true;
+}
+
 int library_resolve(const char *const *files, size_t count, struct library_files *resolved)
 {
 	int status = STATUS_FINE;
@@ -323,6 +340,8 @@ int library_resolve(const char *const *files, size_t count, struct library_files
 	for (size_t i = 0; i < count && !status; i++) {
 		if (library_is_name(files[i]))
 			status = add_name(resolved, files[i] + 1);
+		else if (lacks_its_sign(resolved, files[i]))
+			status = STATUS_USAGE;
 		else
 			status = library_add(resolved, &(struct session_rules_file){ .path = files[i] });
 	}
