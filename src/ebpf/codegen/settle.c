@@ -88,6 +88,7 @@ static uint32_t function_settle(struct emit *emit)
 		if (emit->rule->loss == PROGRAM_TAINT)
 			emit_mark_if(emit, keep);
 		emit_why_rule(emit, PROGRAM_WHY_DROPPED);
+		emit_count_opener(emit, -1);
 		ebpf_mov(as, R1, R8);
 		ebpf_call_function(as, emit->functions.release);
 		ebpf_jump(as, turn);

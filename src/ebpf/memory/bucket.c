@@ -8,7 +8,7 @@
  * the lock holds 1 + CPU where such programs exist. Giving up is a counted loss, never a stall.
  */
 
-#include "ebpf/memory/emit.h"
+#include "ebpf/memory/places.h"
 
 enum { SPIN_TURNS = 1 << 20, LOCKED_BY_SOMEBODY = INT32_MAX };
 
@@ -206,6 +206,12 @@ uint32_t emit_function_link(struct emit *emit)
 	if (locks) {
 		ebpf_bind(as, busy);
 		emit_lose(emit);
+		if (emit->rule->per_process) {
+			ebpf_mov(as, R8, R7);
+			ebpf_mov(as, R7, R6);
+			emit_count_opener(emit, -1);
+			ebpf_mov(as, R7, R8);
+		}
 		ebpf_mov(as, R1, R7);
 		ebpf_call_function(as, emit->functions.release);
 	}
