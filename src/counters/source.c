@@ -106,7 +106,7 @@ static int read_pmu(struct counter_reading *reading, struct counter_source *sour
 	source->path = arena_text(reading->counters->arena, rest, length);
 	if (!source->path)
 		return diag_no_memory(reading->diag);
-	if (*rest != '.' && length <= COUNTER_NAME_MAX && is_of(rest, length, "_-.") && strlen(event) <= most &&
+	if (*rest != '.' && length <= COUNTER_NAME_MAX && is_of(rest, length, "_-.*") && strlen(event) <= most &&
 	    is_of(event, strlen(event), others))
 		return 0;
 	reading->at = start;

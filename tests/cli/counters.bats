@@ -142,6 +142,42 @@ fake_pmu() {
 	jq -e '[.values[].value] | .[3] > 1000 and .[1] * 4 > .[3] and .[2] >= .[1]' <<<"$output"
 }
 
+@test "all PMUs of one name are added up, where they are of the machine and of one scale" {
+	[ "$(id -u)" = 0 ] || skip "needs root: the whole machine"
+	for i in 0 1 2; do
+		fake_pmu "imc_$i"
+		echo 0 >"pmus/imc_$i/cpumask"
+	done
+	fake_pmu own
+	cat >own.counters <<-'END'
+		CLASS OWN
+		COUNTER ONE "faults" KIND multi
+		  ON linux: perf pmu:imc_0:faults
+		COUNTER ALL "faults" KIND multi
+		  ON linux: perf pmu:imc_*:faults
+		COUNTER OTHERS "faults" KIND multi
+		  ON linux: perf pmu:o*:faults
+		COUNTER NONE "faults" KIND multi
+		  ON linux: perf pmu:none_*:faults
+	END
+	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read ONE ALL -f json -- \
+		taskset -c 0 sh -c 'for i in $(seq 50); do /bin/true; done'
+	[[ $stderr == *"ALL is of the whole machine"* ]]
+	echo "$output $stderr"
+	# Three count the same, opened one after the other while others may fault as well.
+	jq -e '[.values[].value] | .[0] > 100 and .[1] > .[0] * 2 and .[1] < .[0] * 4' <<<"$output"
+	run --separate-stderr -4 "$ASTERISM" counters --catalog own.counters read OTHERS -- true
+	[[ $stderr == *"PMU own has no cpumask: only PMUs of the machine can be added up"* ]]
+	run --separate-stderr -4 "$ASTERISM" counters --catalog own.counters read NONE -- true
+	[[ $stderr == *"this machine has no PMU none_*"* ]]
+	echo 0.25 >pmus/imc_1/events/faults.scale
+	run --separate-stderr -4 "$ASTERISM" counters --catalog own.counters read ALL -- true
+	[[ $stderr == *"PMU imc_1 has another scale than imc_0"* ]]
+	echo "config3:0-7" >pmus/imc_0/format/event
+	run --separate-stderr "$ASTERISM" counters --catalog own.counters read ONE -- true
+	[ "$status" = 0 ] || [[ $stderr == *"this kernel knows no config3"* || $stderr == *"does not support this way"* ]]
+}
+
 @test "what is odd about a PMU is said, and what this machine has not" {
 	fake_pmu box
 	fake_pmu odd

@@ -93,10 +93,19 @@ static int explain(int error, const struct counter_source *source, char reason[M
 			 ? "no PMU of this machine takes raw events"
 		 : error == ENOENT || error == EOPNOTSUPP || error == ENODEV
 			 ? "the CPU does not count it for this process"
+		 : error == E2BIG  ? "this kernel knows no config3, which came with Linux 6.3"
 		 : error == EINVAL ? "the kernel does not support this way of counting"
 				   : strerror(error));
 	return -error;
 }
+
+/* With config3 behind what the headers may know, which kernels before 6.3 take where it is 0. */
+union attributes {
+	struct perf_event_attr attr;
+	uint64_t words[PERF_ATTR_SIZE_VER7 / sizeof(uint64_t) + 1];
+};
+
+enum { CONFIG3 = PERF_ATTR_SIZE_VER7 / sizeof(uint64_t) };
 
 static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, pid_t pid,
 		    int cpu)
@@ -186,47 +195,74 @@ static int grow_group(struct meter *leader)
 	return 0;
 }
 
-/* What the kernel calls the source. */
-static int find_event(struct meter *meter, struct pmu_event *event, char reason[METER_REASON_BYTES])
+/* What the kernel calls the source: returns how many events it has, for the caller to free, or -errno. */
+static int find_events(struct meter *meter, char reason[METER_REASON_BYTES], struct pmu_event **events)
 {
 	const struct counter_source *source = meter->source;
+	struct pmu_event *event;
+	int result = 0;
 
+	if (source->from == COUNTER_PMU && strchr(source->path, '*'))
+		return pmu_find_alike(pmu_folder(), source->path, source->field, reason, events);
+	*events = event = alloc_zero(1, sizeof *event);
+	if (!event) {
+		snprintf(reason, METER_REASON_BYTES, "out of memory");
+		return -ENOMEM;
+	}
 	event->type = source->perf_type;
 	event->configs[0] = source->config;
 	event->scale = 1;
 	if (source->from == COUNTER_TRACEPOINT) {
 		event->type = PERF_TYPE_TRACEPOINT;
-		return tracepoint_id(source->path, reason, &event->configs[0]);
+		result = tracepoint_id(source->path, reason, &event->configs[0]);
+	} else if (source->from == COUNTER_PMU) {
+		result = pmu_find(pmu_folder(), source->path, source->field, reason, event);
 	}
-	return source->from == COUNTER_PMU ? pmu_find(pmu_folder(), source->path, source->field, reason, event) : 0;
+	if (result)
+		alloc_free(event);
+	return result ? result : 1;
+}
+
+/* Opens all, which are added up. */
+static int open_events(struct meter *meter, union attributes *attributes, const struct meter_scope *scope,
+		       const struct pmu_event *events, int count)
+{
+	struct perf_event_attr *attr = &attributes->attr;
+	int result = 0;
+
+	for (int i = 0; i < count && !result; i++) {
+		attr->type = events[i].type;
+		attr->config = events[i].configs[0];
+		attr->config1 = events[i].configs[1];
+		attr->config2 = events[i].configs[2];
+		attributes->words[CONFIG3] = events[i].configs[3];
+		result = open_all(meter, attr, scope, &events[i]);
+	}
+	return result;
 }
 
 /* What counts on some processors alone is in no group with others, and for them all it counts the machine. */
-static int open_perf(struct meter *meter, const struct meter_scope *wanted, char reason[METER_REASON_BYTES])
+static int open_found(struct meter *meter, const struct meter_scope *wanted, const struct pmu_event *events, int count)
 {
-	struct pmu_event event = { 0 };
 	struct meter_scope own = *wanted, *scope = &own;
-	int result = find_event(meter, &event, reason);
 
-	if (result)
-		return result;
-	if (event.is_of_machine) {
+	if (events->is_of_machine) {
 		own.pid = -1;
 		own.threads = NULL;
 	}
-	meter->is_alone = event.has_cpus && own.pid < 0;
+	meter->is_alone = events->has_cpus && own.pid < 0;
 	if (meter->is_alone)
 		own.group = NULL;
-	meter->times = meter->source->times * event.scale;
+	meter->times = meter->source->times * events->scale;
 
 	bool is_leader = !scope->group || !scope->group->count;
 	bool waits = scope->pid > 0 && !scope->threads && is_leader;
-	struct perf_event_attr attr = {
-		.type = event.type,
-		.size = sizeof attr,
-		.config = event.configs[0],
-		.config1 = event.configs[1],
-		.config2 = event.configs[2],
+	union attributes attributes = { .words = { 0 } };
+	struct perf_event_attr *attr = &attributes.attr;
+	int result;
+
+	*attr = (struct perf_event_attr){
+		.size = sizeof attributes,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP |
 			       PERF_FORMAT_ID,
 		.inherit = scope->pid >= 0,
@@ -235,15 +271,26 @@ static int open_perf(struct meter *meter, const struct meter_scope *wanted, char
 	};
 
 	meter->is_of_machine = scope->pid < 0;
-	result = open_all(meter, &attr, scope, &event);
+	result = open_events(meter, &attributes, scope, events, count);
 	if ((result == -EACCES || result == -EPERM) && scope->pid >= 0) {
 		close_all(meter);
-		attr.exclude_kernel = attr.exclude_hv = 1;
+		attr->exclude_kernel = attr->exclude_hv = 1;
 		meter->is_of_user = true;
-		result = open_all(meter, &attr, scope, &event);
+		result = open_events(meter, &attributes, scope, events, count);
 	}
 	meter->leader = is_leader ? meter : scope->group;
-	result = result ? result : grow_group(meter->leader);
+	return result ? result : grow_group(meter->leader);
+}
+
+static int open_perf(struct meter *meter, const struct meter_scope *wanted, char reason[METER_REASON_BYTES])
+{
+	struct pmu_event *events;
+	int count = find_events(meter, reason, &events), result;
+
+	if (count < 0)
+		return count;
+	result = open_found(meter, wanted, events, count);
+	alloc_free(events);
 	return result ? explain(-result, meter->source, reason) : 0;
 }
 

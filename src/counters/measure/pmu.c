@@ -8,10 +8,12 @@
 
 #include "counters/measure/pmu.h"
 
+#include "base/alloc.h"
 #include "base/proc.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,7 +115,7 @@ static int put_bits(struct look *look, const char *term, const char *format, uin
 	uint64_t left = number;
 	const char *at = format + strlen("config");
 
-	if (strncmp(format, "config", strlen("config")) == 0 && (*at == '1' || *at == '2'))
+	if (strncmp(format, "config", strlen("config")) == 0 && *at >= '1' && *at <= '3')
 		config = (unsigned)(*at++ - '0');
 	if (strncmp(format, "config", strlen("config")) != 0 || *at != ':')
 		return refuse(look, "PMU %.32s: cannot read the format of %.24s: %.32s", look->pmu, term, format);
@@ -158,7 +160,8 @@ static int put_term(struct look *look, char *term)
 	if (!is_name(term) || (value && !to_number(value, &number)))
 		return refuse(look, "PMU %.32s: cannot read the term %.32s%s%.32s", look->pmu, term, value ? "=" : "",
 			      value ? value : "");
-	if (strcmp(term, "config") == 0 || strcmp(term, "config1") == 0 || strcmp(term, "config2") == 0)
+	if (strcmp(term, "config") == 0 || (strncmp(term, "config", strlen("config")) == 0 &&
+					    strchr("123", term[strlen("config")]) && !term[strlen("config1")]))
 		snprintf(format, sizeof format, "%s:0-63", term);
 	else
 		result = read_file(look, "format/", term, format);
@@ -261,4 +264,61 @@ int pmu_find(const char *folder, const char *pmu, const char *event, char reason
 		return result;
 	*found = made;
 	return 0;
+}
+
+/* The last name of a path that glob has found. */
+static const char *name_of(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+static int find_each(const char *folder, const glob_t *paths, const char *event, char reason[METER_REASON_BYTES],
+		     struct pmu_event *found)
+{
+	for (size_t i = 0; i < paths->gl_pathc; i++) {
+		struct look look = { .pmu = name_of(paths->gl_pathv[i]), .reason = reason };
+		int result = pmu_find(folder, look.pmu, event, reason, &found[i]);
+
+		if (result)
+			return result;
+		if (!found[i].is_of_machine)
+			return refuse(&look, "PMU %.40s has no cpumask: only PMUs of the machine can be added up",
+				      look.pmu);
+		if (found[i].scale < found[0].scale || found[i].scale > found[0].scale)
+			return refuse(&look, "PMU %.40s has another scale than %.40s", look.pmu,
+				      name_of(paths->gl_pathv[0]));
+	}
+	return (int)paths->gl_pathc;
+}
+
+int pmu_find_alike(const char *folder, const char *pattern, const char *event, char reason[METER_REASON_BYTES],
+		   struct pmu_event **found)
+{
+	struct look look = { .pmu = pattern, .reason = reason };
+	char path[2 * LINE_BYTES];
+	glob_t paths;
+	int result;
+
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, pattern) >= sizeof path)
+		return refuse(&look, "PMU %.40s: the path is too long", pattern);
+	result = glob(path, GLOB_NOESCAPE, NULL, &paths);
+	if (result && result != GLOB_NOMATCH)
+		return refuse(&look, "PMU %.40s: cannot list %.60s", pattern, folder);
+	if (result) {
+		refuse(&look, "this machine has no PMU %.64s", pattern);
+		return -ENOENT;
+	}
+	if (paths.gl_pathc > PMU_ALIKE_MAX)
+		result = refuse(&look, "more than %d PMUs are called %.40s", PMU_ALIKE_MAX, pattern);
+	*found = result ? NULL : alloc_zero(paths.gl_pathc, sizeof **found);
+	if (!result && !*found) {
+		refuse(&look, "out of memory");
+		result = -ENOMEM;
+	}
+	if (!result)
+		result = find_each(folder, &paths, event, reason, *found);
+	if (result < 0)
+		alloc_free(*found);
+	globfree(&paths);
+	return result;
 }

@@ -6,7 +6,7 @@
 
 #include "counters/measure/meter.h"
 
-enum { PMU_CONFIGS = 3, PMU_CPUS_MAX = 4096 };
+enum { PMU_CONFIGS = 4, PMU_CPUS_MAX = 4096, PMU_ALIKE_MAX = 256 };
 
 struct pmu_event {
 	uint32_t type; /* of perf_event_attr, as are the configs */
@@ -26,5 +26,12 @@ const char *pmu_folder(void);
  */
 int pmu_find(const char *folder, const char *pmu, const char *event, char reason[METER_REASON_BYTES],
 	     struct pmu_event *found);
+
+/*
+ * The same of all PMUs whose name fits a pattern with `*`, which have to be of the machine and of one scale: so many in
+ * found, in the order of their names, for the caller to free. Returns their count, or -errno with a reason.
+ */
+int pmu_find_alike(const char *folder, const char *pattern, const char *event, char reason[METER_REASON_BYTES],
+		   struct pmu_event **found);
 
 #endif
