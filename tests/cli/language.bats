@@ -88,7 +88,7 @@ events='EVENT A { x: u64 } EVENT B { x: u64 } EVENT C { x: u64 }'
 	while read -r code; do
 		code=${code/type(field = value)/made(x = 1)}
 		code=${code/HISTOGRAM(value)/HISTOGRAM(b.ts - a.ts)}
-		code=${code/POOL n PER KEY k/POOL 9 PER KEY 2}
+		code=${code/POOL n PER KEY k PER PROCESS k/POOL 9 PER KEY 2 PER PROCESS 3}
 		code=${code/A, B, C/sys_enter_openat, sys_exit_openat}
 		right "EVENT made { x: u64 } RULE r STRICTPARTITION PATTERN { [sys_enter_openat:a, sys_exit_openat:b] } WHERE { [tid] } $code"
 	done < <(column "$docs/language-card.md" Modifiers)
