@@ -116,7 +116,7 @@ static void test_formats(void **state)
 {
 	static const char *const wrong[] = { "config:0-64",
 					     "config:7-3",
-					     "config3:0-7",
+					     "config4:0-7",
 					     "config:",
 					     "config:0-",
 					     "config:0-7,",
