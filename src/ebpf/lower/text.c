@@ -9,7 +9,11 @@
 #include "program/eval.h"
 #include "program/query.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* Texts of so many bytes are gone along without a loop. */
+enum { SHORT_BYTES = 16 };
 
 /* A text in memory, or a constant (bytes not NULL). */
 struct text {
@@ -123,30 +127,117 @@ static void step(struct ebpf_asm *as)
 	ebpf_alu(as, BPF_OR, R0, R5);
 }
 
-/*
- * r0 = the states in which the automaton in r2 is behind the text and its NUL, which a text in memory always has. The
- * states are loaded, as what the verifier knows of them would differ from step to step. Overwrites r1, r3, r4, r5.
- */
-static void walk(struct ebpf_asm *as, const struct text *text)
+/* The 8 bytes at r3 + off; leaves for end where the first is the NUL. */
+static void step_word(struct ebpf_asm *as, int32_t off, uint32_t end)
 {
-	uint32_t again = ebpf_label(as), end = ebpf_label(as);
-
-	ebpf_load(as, BPF_DW, R0, R2, offsetof(struct ebpf_pattern, start));
-	ebpf_mov_imm(as, R1, 0);
-	ebpf_bind(as, again);
-	ebpf_mov(as, R3, text->base);
-	ebpf_alu(as, BPF_ADD, R3, R1);
 	for (int32_t i = 0; i < 8; i++) {
-		ebpf_load(as, BPF_B, R4, R3, text->off + i);
+		ebpf_load(as, BPF_B, R4, R3, off + i);
 		if (i == 0)
 			ebpf_jump_if_imm(as, BPF_JEQ, R4, 0, end);
 		step(as);
 	}
-	ebpf_alu_imm(as, BPF_ADD, R1, 8);
-	ebpf_jump_if_imm(as, BPF_JLT, R1, (int32_t)text->capacity, again);
-	ebpf_bind(as, end);
+}
+
+/* What a walk along a long text and its callback share, on the stack. */
+struct like {
+	uint64_t states, pattern, text;
+};
+
+#define LIKE(member) ((int32_t)offsetof(struct like, member))
+
+/* bpf_loop's callback (turn, like) for texts of this capacity: a word. */
+static uint32_t function_like(struct ebpf_asm *as, uint32_t capacity)
+{
+	char name[sizeof "like_4294967295"];
+	uint32_t function, end;
+
+	snprintf(name, sizeof name, "like_%u", capacity);
+	if (ebpf_asm_find(as, name, &function))
+		return function;
+	function = ebpf_asm_function(as, name);
+	ebpf_asm_enter(as, function);
+	end = ebpf_label(as);
+	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)(capacity / 8), end);
+	ebpf_mov(as, R6, R2);
+	ebpf_load(as, BPF_DW, R3, R6, LIKE(text));
+	ebpf_alu_imm(as, BPF_LSH, R1, 3);
+	ebpf_alu(as, BPF_ADD, R3, R1);
+	ebpf_load(as, BPF_DW, R2, R6, LIKE(pattern));
+	ebpf_load(as, BPF_DW, R0, R6, LIKE(states));
+	step_word(as, 0, end);
+	ebpf_store(as, BPF_DW, R6, LIKE(states), R0);
+	ebpf_return_0_or_1(as, end);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/* r0 = the states of the automaton in r2 that are its end, behind a text with the states in r0. Overwrites r4, r5. */
+static void end_walk(struct ebpf_asm *as)
+{
 	ebpf_mov_imm(as, R4, 0);
 	step(as);
+	ebpf_load(as, BPF_DW, R5, R2, offsetof(struct ebpf_pattern, end));
+	ebpf_alu(as, BPF_AND, R0, R5);
+}
+
+/*
+ * A function (pattern, text of this capacity): 0 where the text is not like the pattern. As many turns of a loop as
+ * there are words would be followed one by one by the verifier, a callback is not; and there is one loop for all, as
+ * the kernel puts its own code in place of each, which takes the longer the longer the program is.
+ */
+static uint32_t function_walk(struct ebpf_asm *as, uint32_t capacity)
+{
+	char name[sizeof "walk_4294967295"];
+	uint32_t function;
+
+	snprintf(name, sizeof name, "walk_%u", capacity);
+	if (ebpf_asm_find(as, name, &function))
+		return function;
+	function = ebpf_asm_function(as, name);
+	ebpf_asm_enter(as, function);
+	int16_t like = ebpf_stack_take(as, sizeof(struct like));
+
+	ebpf_store(as, BPF_DW, R10, like + LIKE(pattern), R1);
+	ebpf_store(as, BPF_DW, R10, like + LIKE(text), R2);
+	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct ebpf_pattern, start));
+	ebpf_store(as, BPF_DW, R10, like + LIKE(states), R0);
+	ebpf_mov_imm(as, R1, capacity / 8);
+	ebpf_load_function(as, R2, function_like(as, capacity));
+	ebpf_mov(as, R3, R10);
+	ebpf_alu_imm(as, BPF_ADD, R3, like);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	ebpf_load(as, BPF_DW, R2, R10, like + LIKE(pattern));
+	ebpf_load(as, BPF_DW, R0, R10, like + LIKE(states));
+	end_walk(as);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/*
+ * r0 = 0 where the text, which in memory always has a NUL, is not like the pattern at offset off of the map. The states
+ * are loaded, as what the verifier knows of them would differ from step to step. Overwrites r1-r5.
+ */
+static void walk(struct ebpf_lower *lower, const struct text *text, uint32_t off)
+{
+	struct ebpf_asm *as = lower->as;
+	uint32_t end = ebpf_label(as);
+
+	if (text->capacity > SHORT_BYTES) {
+		ebpf_load_value(as, R1, lower->patterns_fd, off);
+		ebpf_mov(as, R2, text->base);
+		ebpf_alu_imm(as, BPF_ADD, R2, text->off);
+		ebpf_call_function(as, function_walk(as, text->capacity));
+		return;
+	}
+	ebpf_load_value(as, R2, lower->patterns_fd, off);
+	ebpf_load(as, BPF_DW, R0, R2, offsetof(struct ebpf_pattern, start));
+	ebpf_mov(as, R3, text->base);
+	for (uint32_t at = 0; at < text->capacity; at += 8)
+		step_word(as, text->off + (int32_t)at, end);
+	ebpf_bind(as, end);
+	end_walk(as);
 }
 
 /* Jumps to label if what the text is LIKE is `sense`; the temporaries below k are kept on the stack meanwhile. */
@@ -169,10 +260,7 @@ static void branch_pattern(struct ebpf_lower *lower, const struct program_node *
 		ebpf_store(as, BPF_DW, R10, kept[i], lower_register(i));
 	}
 	ebpf_note(as, "LIKE %s", pattern);
-	ebpf_load_value(as, R2, lower->patterns_fd, lower->patterns_off + number * sizeof(struct ebpf_pattern));
-	walk(as, &text);
-	ebpf_load(as, BPF_DW, R5, R2, offsetof(struct ebpf_pattern, end));
-	ebpf_alu(as, BPF_AND, R0, R5);
+	walk(lower, &text, lower->patterns_off + number * (uint32_t)sizeof(struct ebpf_pattern));
 	for (uint32_t i = 0; i < k; i++)
 		ebpf_load(as, BPF_DW, lower_register(i), R10, kept[i]);
 	ebpf_stack_release(as, mark);

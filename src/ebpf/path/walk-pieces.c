@@ -33,6 +33,12 @@ void source_walk_fetch_member(const struct walking *walking, uint8_t dst, uint8_
 	ebpf_mov(walking->as, dst, R0);
 }
 
+void source_walk_forget(const struct walking *walking, uint8_t reg)
+{
+	ebpf_store(walking->as, BPF_DW, R6, WALK_NAME, reg);
+	ebpf_load(walking->as, BPF_DW, reg, R6, WALK_NAME);
+}
+
 void source_walk_prepend(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
@@ -54,6 +60,7 @@ void source_walk_prepend_byte(const struct walking *walking, int byte)
 	ebpf_jump_if_imm(as, BPF_JEQ, R9, 0, walking->fail);
 	ebpf_alu_imm(as, BPF_SUB, R9, 1);
 	ebpf_alu_imm(as, BPF_AND, R9, WALK_LAST);
+	ebpf_alu_imm(as, BPF_XOR, R9, 0); /* the verifier forgets how many bytes there were before */
 	ebpf_mov(as, R1, R6);
 	ebpf_alu(as, BPF_ADD, R1, R9);
 	if (byte >= 0)

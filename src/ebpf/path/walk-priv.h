@@ -25,6 +25,12 @@ void source_walk_begin_step(const struct walking *walking);
 void source_walk_fetch(const struct walking *walking, uint8_t reg, uint32_t offset, uint32_t bytes);
 void source_walk_fetch_member(const struct walking *walking, uint8_t dst, uint8_t reg, int member);
 
+/*
+ * The number in reg is one that the verifier does not know, kept for a moment where names are: ways that differ by what
+ * it was are one from here on.
+ */
+void source_walk_forget(const struct walking *walking, uint8_t reg);
+
 /* The r2 bytes at r3 go before the text; a byte; the byte in r0 where byte is negative. Goes to fail if there is no
  * room. */
 void source_walk_prepend(const struct walking *walking);

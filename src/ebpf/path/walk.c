@@ -170,6 +170,8 @@ static void write_args(struct walking *walking)
 	ebpf_call(as, BPF_FUNC_probe_read_user);
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, walking->fail);
 	drop_padding(as);
+	source_walk_forget(walking, R8); /* or the rest is followed once for each length */
+	ebpf_alu_imm(as, BPF_AND, R8, WALK_LAST);
 	join_with_blanks(as);
 	ebpf_alu(as, BPF_ADD, R6, R8);
 	ebpf_store_imm(as, BPF_B, R6, 0, 0);
@@ -228,6 +230,7 @@ static uint32_t function_of(struct ebpf_asm *as, const struct source_style *styl
 	ebpf_store_imm(as, BPF_DW, R10, walking.count, 0);
 	ebpf_store_imm(as, BPF_B, R6, WALK_LAST, 0);
 	ebpf_mov_imm(as, R9, WALK_LAST);
+	source_walk_forget(&walking, R9);
 	walk->write(&walking);
 	ebpf_asm_leave(as);
 	return function;
