@@ -11,6 +11,8 @@
 
 #include "ebpf/memory/places.h"
 
+#include <stdio.h>
+
 enum { TRIES = 4 };
 
 /* On the stack of the function; the callbacks' context. */
@@ -162,10 +164,16 @@ uint32_t emit_function_oldest(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	const struct memory_region *zero = &emit->context->memory->zero;
-	uint32_t function = ebpf_asm_function(as, "oldest");
+	char name[sizeof "oldest_4294967295"];
+	uint32_t function;
 
+	snprintf(name, sizeof name, "oldest_%u", emit->plan->index);
+	if (ebpf_asm_find(as, name, &function))
+		return function;
+	function = ebpf_asm_function(as, name);
 	ebpf_asm_enter(as, function);
-	uint32_t found = ebpf_label(as), least = function_least(emit), first = function_first(emit);
+	uint32_t found = ebpf_label(as), again = ebpf_label(as);
+	uint32_t least = function_least(emit), first = function_first(emit);
 	int16_t search = ebpf_stack_take(as, sizeof(struct search));
 
 	ebpf_note(as, "find the oldest run");
@@ -174,8 +182,11 @@ uint32_t emit_function_oldest(struct emit *emit)
 	ebpf_alu_imm(as, BPF_ADD, R7, search);
 	emit_region(emit, R8, zero);
 	ebpf_load(as, BPF_DW, R8, R8, 0);
-	for (int i = 0; i < TRIES; i++)
-		look_through(emit, least, first, found);
+	ebpf_mov_imm(as, R9, TRIES);
+	ebpf_bind(as, again);
+	look_through(emit, least, first, found);
+	ebpf_alu_imm(as, BPF_SUB, R9, 1);
+	ebpf_jump_if_imm(as, BPF_JNE, R9, 0, again);
 	ebpf_bind(as, found);
 	ebpf_load(as, BPF_DW, R0, R7, SEARCH(number));
 	ebpf_exit(as);
