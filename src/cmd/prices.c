@@ -143,32 +143,41 @@ static void scale(struct model_prices *prices, enum model_work from, enum model_
 		prices->ns[i] = model_table_prices.ns[i] * factor;
 }
 
-static bool measure(struct model_prices *prices)
+/* Divides what calls take into single pieces of work; false: the three were disturbed, and make no sense together. */
+static bool divide(double alone, double looked, double run, struct model_prices *prices)
 {
 	const double *table = model_table_prices.ns;
-	struct asterism_diag *diag = asterism_diag_new();
-	struct caller caller;
-	double alone = 0, looked = 0, run = 0;
 
-	if (diag && caller_start(&caller)) {
-		/* What others attach to all calls in the meantime turns the order of the three around. */
-		for (int i = 0; i < ATTEMPTS && (!(looked > alone) || !(run > looked)); i++) {
-			alone = ask_caller(&caller);
-			looked = alone > 0 ? with_rule(&caller, looking, diag) : 0;
-			run = looked > 0 ? with_rule(&caller, running, diag) : 0;
-		}
-		caller_stop(&caller);
-	}
-	asterism_diag_free(diag);
 	if (!(looked > alone) || !(run > looked))
 		return false;
 	scale(prices, MODEL_HOOK, MODEL_GUARD, (looked - alone) / (table[MODEL_HOOK] + table[MODEL_GUARD]));
 	double runs = run - alone - 2 * prices->ns[MODEL_HOOK] - prices->ns[MODEL_GUARD];
 
-	if (runs < 1)
-		runs = 1;
+	if (!(runs >= 1))
+		return false;
 	scale(prices, MODEL_OPEN, MODEL_SHIP, runs / (table[MODEL_OPEN] + table[MODEL_STEP]));
 	return true;
+}
+
+static bool measure(struct model_prices *prices)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	struct caller caller;
+	bool done = false;
+
+	if (diag && caller_start(&caller)) {
+		/* What others attach to all calls in the meantime turns the order of the three around. */
+		for (int i = 0; i < ATTEMPTS && !done; i++) {
+			double alone = ask_caller(&caller);
+			double looked = alone > 0 ? with_rule(&caller, looking, diag) : 0;
+			double run = looked > 0 ? with_rule(&caller, running, diag) : 0;
+
+			done = divide(alone, looked, run, prices);
+		}
+		caller_stop(&caller);
+	}
+	asterism_diag_free(diag);
+	return done;
 }
 
 /* Of which kernel prices are. */
