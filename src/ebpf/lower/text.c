@@ -145,11 +145,17 @@ struct like {
 
 #define LIKE(member) ((int32_t)offsetof(struct like, member))
 
-/* bpf_loop's callback (turn, like) for texts of this capacity: a word. */
+/* The words of a text that a turn of the loop goes along. */
+static uint32_t words_of_turn(uint32_t capacity)
+{
+	return capacity % 16 ? 1 : 2;
+}
+
+/* bpf_loop's callback (turn, like) for texts of this capacity. */
 static uint32_t function_like(struct ebpf_asm *as, uint32_t capacity)
 {
 	char name[sizeof "like_4294967295"];
-	uint32_t function, end;
+	uint32_t function, end, beyond, bytes = 8 * words_of_turn(capacity);
 
 	snprintf(name, sizeof name, "like_%u", capacity);
 	if (ebpf_asm_find(as, name, &function))
@@ -157,16 +163,24 @@ static uint32_t function_like(struct ebpf_asm *as, uint32_t capacity)
 	function = ebpf_asm_function(as, name);
 	ebpf_asm_enter(as, function);
 	end = ebpf_label(as);
-	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)(capacity / 8), end);
+	beyond = ebpf_label(as);
+	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)(capacity / bytes), beyond);
 	ebpf_mov(as, R6, R2);
 	ebpf_load(as, BPF_DW, R3, R6, LIKE(text));
-	ebpf_alu_imm(as, BPF_LSH, R1, 3);
+	ebpf_alu_imm(as, BPF_MUL, R1, (int32_t)bytes);
 	ebpf_alu(as, BPF_ADD, R3, R1);
 	ebpf_load(as, BPF_DW, R2, R6, LIKE(pattern));
 	ebpf_load(as, BPF_DW, R0, R6, LIKE(states));
-	step_word(as, 0, end);
+	for (uint32_t at = 0; at < bytes; at += 8)
+		step_word(as, (int32_t)at, end);
 	ebpf_store(as, BPF_DW, R6, LIKE(states), R0);
-	ebpf_return_0_or_1(as, end);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_bind(as, end);
+	ebpf_store(as, BPF_DW, R6, LIKE(states), R0);
+	ebpf_bind(as, beyond);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_exit(as);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -201,7 +215,7 @@ static uint32_t function_walk(struct ebpf_asm *as, uint32_t capacity)
 	ebpf_store(as, BPF_DW, R10, like + LIKE(text), R2);
 	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct ebpf_pattern, start));
 	ebpf_store(as, BPF_DW, R10, like + LIKE(states), R0);
-	ebpf_mov_imm(as, R1, capacity / 8);
+	ebpf_mov_imm(as, R1, capacity / (8 * words_of_turn(capacity)));
 	ebpf_load_function(as, R2, function_like(as, capacity));
 	ebpf_mov(as, R3, R10);
 	ebpf_alu_imm(as, BPF_ADD, R3, like);
