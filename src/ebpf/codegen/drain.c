@@ -191,6 +191,7 @@ static void emit_arrived(struct drain *drain, uint32_t type)
 		if (event->asks_ends)
 			emit_look_for_cut(&emit);
 		emit_rule(&emit);
+		emit_frame_leave_rule(as);
 		if (event->asks_ends)
 			emit_count_cut(&emit);
 		if (emit_raises(&emit)) {

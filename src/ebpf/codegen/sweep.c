@@ -184,7 +184,7 @@ static void look_again(struct emit *emit, uint32_t stays)
 }
 
 /* A machine's: one timer goes off, if it is due. */
-static void let_timer_go(struct emit *emit, uint32_t out)
+static void let_timer_go(struct emit *emit, uint32_t out, uint32_t raised)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t stays = ebpf_label(as), stale = ebpf_label(as);
@@ -210,11 +210,7 @@ static void let_timer_go(struct emit *emit, uint32_t out)
 	}
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
-	if (emit_raises(emit)) {
-		emit_derived_later(emit);
-		emit_drain(emit);
-	}
-	ebpf_jump(as, out);
+	ebpf_jump(as, emit_raises(emit) ? raised : out);
 }
 
 /* The run in r7 ends without a match: its time is up, or a loss has spoiled it. */
@@ -233,7 +229,7 @@ static void count_end(struct emit *emit)
 	ebpf_bind(as, done);
 }
 
-static void expire_run(struct emit *emit, uint32_t out)
+static void expire_run(struct emit *emit, uint32_t out, uint32_t raised)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t stays = ebpf_label(as), due = ebpf_label(as), release = ebpf_label(as);
@@ -255,11 +251,15 @@ static void expire_run(struct emit *emit, uint32_t out)
 	emit_release(emit, FRAME(opened));
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
-	if (emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE) {
-		emit_derived_later(emit);
-		emit_drain(emit);
-	}
-	ebpf_jump(as, out);
+	ebpf_jump(as, emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE ? raised : out);
+}
+
+/* What the run or timer raised is dealt with, in one place for all rules: the verifier then follows it once. */
+static void raise(struct emit *emit)
+{
+	emit_frame_leave_rule(emit->as);
+	emit_derived_later(emit);
+	emit_drain(emit);
 }
 
 /* bpf_loop's callback (turn, frame): one item of the list. */
@@ -269,7 +269,7 @@ static uint32_t function_expire(const struct emit_context *context, struct ebpf_
 	uint32_t function = ebpf_asm_function(as, "expire");
 
 	ebpf_asm_enter(as, function);
-	uint32_t out = ebpf_label(as);
+	uint32_t out = ebpf_label(as), raised = ebpf_label(as);
 	int16_t irq_flags = ebpf_stack_take(as, 8);
 
 	ebpf_mov(as, R9, R2);
@@ -290,10 +290,18 @@ static uint32_t function_expire(const struct emit_context *context, struct ebpf_
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
 		if (emit_is_machine(&emit))
-			let_timer_go(&emit, out);
+			let_timer_go(&emit, out, raised);
 		else
-			expire_run(&emit, out);
+			expire_run(&emit, out, raised);
 		ebpf_bind(as, next);
+	}
+	ebpf_jump(as, out);
+	ebpf_bind(as, raised);
+	if (derived) {
+		struct emit emit = emit_of(context, as, &context->plan->rules[0].deadline);
+
+		emit.derived = derived;
+		raise(&emit);
 	}
 	ebpf_bind(as, out);
 	ebpf_mov_imm(as, R0, 0);

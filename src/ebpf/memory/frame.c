@@ -50,6 +50,15 @@ void emit_frame_point(struct ebpf_asm *as, size_t member, uint8_t src)
 	ebpf_store(as, BPF_DW, R9, (int32_t)member, src);
 }
 
+void emit_frame_leave_rule(struct ebpf_asm *as)
+{
+	ebpf_mov_imm(as, R7, 0);
+	ebpf_mov_imm(as, R8, 0);
+	emit_frame_forget(as, FRAME(bucket));
+	emit_frame_forget(as, FRAME(lock));
+	emit_frame_forget(as, FRAME(scratch));
+}
+
 void emit_frame_forget(struct ebpf_asm *as, size_t member)
 {
 	ebpf_store_imm(as, BPF_DW, R9, (int32_t)member, 0);

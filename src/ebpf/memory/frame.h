@@ -59,5 +59,10 @@ void emit_frame_set(struct ebpf_asm *as, size_t member, int32_t number);
 /* The pointer at member is that in src; there is none. */
 void emit_frame_point(struct ebpf_asm *as, size_t member, uint8_t src);
 void emit_frame_forget(struct ebpf_asm *as, size_t member);
+/*
+ * What a rule was about is forgotten: within a loop the verifier goes on once for each address that is left behind,
+ * whether it is looked at again or not. Overwrites r7, r8.
+ */
+void emit_frame_leave_rule(struct ebpf_asm *as);
 
 #endif
