@@ -88,8 +88,12 @@ static uint32_t function_spin(struct ebpf_asm *as)
 
 uint32_t emit_function_lock(struct ebpf_asm *as)
 {
-	uint32_t spin = function_spin(as), function = ebpf_asm_function(as, "lock");
+	uint32_t spin, function;
 
+	if (ebpf_asm_find(as, "lock", &function))
+		return function;
+	spin = function_spin(as);
+	function = ebpf_asm_function(as, "lock");
 	ebpf_asm_enter(as, function);
 	uint32_t taken = ebpf_label(as), own = ebpf_label(as);
 	int16_t wait = ebpf_stack_take(as, 16);

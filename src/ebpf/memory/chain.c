@@ -63,21 +63,15 @@ void emit_loop_turns(struct emit *emit)
 void emit_loop_locked(struct emit *emit, uint32_t function)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t walked = ebpf_label(as);
 
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
 	emit_frame_put(as, FRAME(next), R0);
 	emit_frame_point(as, FRAME(bucket), R8);
-	ebpf_mov_imm(as, R1, 0); /* mostly there is one run: it needs no loop */
-	ebpf_mov(as, R2, R9);
-	ebpf_call_function(as, function);
-	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, walked);
 	emit_loop_turns(emit);
 	ebpf_load_function(as, R2, function);
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	ebpf_bind(as, walked);
 }
 
 /* The same for a chain that is not empty, where it may still have to be locked. A lock that cannot be had is a loss. */

@@ -9,7 +9,7 @@
 
 #include "ebpf/memory/stock.h"
 
-enum { STACK_TRIES = 16, STEAL_CPUS_MAX = 256 };
+enum { STACK_TRIES = 4, STEAL_CPUS_MAX = 256 };
 
 /* dst = the place of this number, which the verifier must know to be within their count. Overwrites r0. */
 static void address(struct emit *emit, const struct emit_stock *stock, uint8_t dst, uint8_t index)
