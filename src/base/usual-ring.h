@@ -14,7 +14,10 @@ enum { USUAL_RING_BYTES_MIN = 512 * 1024, USUAL_RING_BYTES_MAX = 16 * 1024 * 102
  */
 uint64_t usual_ring_bytes(uint64_t available_bytes, uint64_t processors);
 
-/* What can be had without swapping, as the kernel guesses; UINT64_MAX where it does not say. */
+/*
+ * What can be had without swapping, as the kernel guesses, and at most what the control group of this process may have
+ * in all; UINT64_MAX where nobody says.
+ */
 uint64_t usual_ring_available_bytes(void);
 
 #endif

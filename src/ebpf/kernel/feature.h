@@ -6,6 +6,11 @@
 
 #include <stdbool.h>
 
+/* What helps where maps find no memory. */
+#define EBPF_MEMORY_HINT                                                                                               \
+	"maps count for the control group that asterism runs in: give it more (memory.max), or take fewer rules or a " \
+	"smaller POOL or --ring"
+
 struct ebpf_features {
 	bool loop;        /* bpf_loop, the base: without it nothing runs */
 	bool long_jump;   /* jumps of 32 bit, 6.6 */

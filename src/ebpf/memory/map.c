@@ -62,9 +62,11 @@ static int explain(struct asterism_diag *diag, int error, const char *what, uint
 {
 	if (error == -EPERM)
 		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
-	if (error == -ENOMEM)
-		return diag_error(diag, NULL, -ENOMEM, "the kernel has no memory for %s of %llu bytes", what,
-				  (unsigned long long)bytes);
+	if (error == -ENOMEM) {
+		diag_add(diag, ASTERISM_ERROR, NULL, EBPF_MEMORY_HINT, "the kernel has no memory for %s of %llu bytes",
+			 what, (unsigned long long)bytes);
+		return -ENOMEM;
+	}
 	return diag_error(diag, NULL, error == -E2BIG ? -E2BIG : -EOPNOTSUPP, "the kernel refused %s of %llu bytes: %s",
 			  what, (unsigned long long)bytes, strerror(-error));
 }

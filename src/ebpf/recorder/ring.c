@@ -7,6 +7,7 @@
 #include "ebpf/recorder/record-priv.h"
 
 #include "ebpf/kernel/cpus.h"
+#include "ebpf/kernel/feature.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -20,9 +21,11 @@ static int explain(struct asterism_diag *diag, int error, uint64_t bytes)
 {
 	if (error == -EPERM)
 		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
-	if (error == -ENOMEM)
-		return diag_error(diag, NULL, -ENOMEM, "the kernel has no memory for rings of %llu bytes",
-				  (unsigned long long)bytes);
+	if (error == -ENOMEM) {
+		diag_add(diag, ASTERISM_ERROR, NULL, EBPF_MEMORY_HINT,
+			 "the kernel has no memory for rings of %llu bytes", (unsigned long long)bytes);
+		return -ENOMEM;
+	}
 	return diag_error(diag, NULL, error == -E2BIG ? -E2BIG : -EOPNOTSUPP,
 			  "the kernel refused rings of %llu bytes: %s", (unsigned long long)bytes, strerror(-error));
 }
