@@ -42,6 +42,9 @@ static const struct cli_entry failures[] = {
 	    "at the end, with the command's process id", "128 and the last signal: 130 at Ctrl-C" } },
 	{ "a launched command does not end when --for is over: it ignores the SIGTERM that it gets",
 	  { "no: the command continues unobserved", "at the end, with the command's process id", "0" } },
+	{ "asterism is stopped (kill -STOP), and continues later",
+	  { "yes; what asterism itself does - actions, answers, output - waits until it continues",
+	    "at the end: what came meanwhile and found no room", "3; that of the command where all had room" } },
 	{ "asterism is killed (kill -9)",
 	  { "no: everything in the kernel is removed within a second, stopped processes continue, held system calls "
 	    "fail",

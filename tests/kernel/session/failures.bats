@@ -7,7 +7,7 @@ load ../rig/recording
 
 setup() {
 	recording_setup
-	disk=
+	disk= group=
 	cat >kill.rule <<-'END'
 		SYNCHRONOUS RULE forbidden PATTERN { sys_enter_getpgid:a } WHERE { a.target_pid == 1000077 } DO { CALL Kill(a#PID) }
 		RULE every PATTERN { sys_enter_getpgid:a } RETURN { a.target_pid AS p }
@@ -21,6 +21,7 @@ setup() {
 
 teardown() {
 	[ -z "$disk" ] || umount "$disk"
+	[ -z "$group" ] || rmdir "$group"
 }
 
 # A file system of so many bytes at ./disk, until the test ends, that has no room left.
@@ -122,4 +123,62 @@ print(sum("match" in line for line in lines), "stats" in lines[-1])' >said
 		exit ${PIPESTATUS[0]}' "$ASTERISM" "$(victim)" "$plant"
 	[ "$(cat after)" = "status 0" ]
 	[ -z "$stderr" ]
+}
+
+@test "asterism is stopped for a while: what comes meanwhile is told or counted, and the deadlines are kept" {
+	cat >stopped.rule <<-'END'
+		RULE each PATTERN { sys_enter_fsync:a } WHERE { a.fd == 1000077 } RETURN { a.fd AS n }
+		RULE late PATTERN { [sys_enter_fchdir:a, ~sys_enter_fchdir:b] } WHERE { [pid], a.fd == 1000077, b.fd == 1000078 }
+		WITHIN 50ms RETURN { a.fd AS n }
+	END
+	cat >stops.py <<-'END'
+		import ctypes, os, signal, time
+		call = ctypes.CDLL(None).fsync
+		asterism = os.getppid()
+		os.kill(asterism, signal.SIGSTOP)
+		ctypes.CDLL(None).fchdir(1000077)
+		for _ in range(100000):
+		    call(1000077)
+		time.sleep(0.1)
+		os.kill(asterism, signal.SIGCONT)
+	END
+	run --separate-stderr -3 "$ASTERISM" run -f json stopped.rule -- python3 stops.py
+	python3 - "${lines[-1]}" <<-'END'
+		import json, sys
+		rules = json.loads(sys.argv[1])["stats"]["rules"]
+		assert rules["each"]["lost"] > 0 and rules["each"]["matches"] + rules["each"]["lost"] == 100000, rules
+		assert rules["late"]["matches"] == 1 and rules["late"]["lost"] == 0, rules
+	END
+	[[ $stderr == *"rule each lost "*" events or matches: they came faster than they could be taken"* ]]
+}
+
+# A control group of ours with so much memory; what runs in a subshell that calls `enter_group` is in it.
+make_group() {
+	if [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
+		group=/sys/fs/cgroup/memory/asterism-test-$$
+		mkdir "$group"
+		echo "$1" >"$group/memory.limit_in_bytes"
+	else
+		grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null || skip "needs control groups with a limit of memory"
+		group=/sys/fs/cgroup/asterism-test-$$
+		mkdir "$group"
+		echo "$1" >"$group/memory.max"
+	fi
+}
+
+enter_group() {
+	echo "$BASHPID" >"$group/cgroup.procs"
+}
+
+@test "a control group with little memory: rings are as small as it asks for, and who asks for more is told why not" {
+	make_group 32M
+	cat >large.rule <<-'END'
+		RULE large PATTERN { [sys_enter_fchdir:a, sys_enter_fsync:b] } WHERE { b.fd == a.fd } POOL 4000000
+	END
+	(enter_group && exec "$ASTERISM" record -q -e sys_enter_fsync -o small -- true)
+	(enter_group && exec "$ASTERISM" run -q large.rule -- touch started) 2>told && status=0 || status=$?
+	[ "$status" = 2 ]
+	[ ! -e started ]
+	grep -q '^asterism: error: the kernel has no memory for a pool of [0-9]* bytes$' told
+	grep -q '^help: maps count for the control group that asterism runs in' told
 }
