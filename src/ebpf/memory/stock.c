@@ -9,7 +9,8 @@
 
 #include "ebpf/memory/stock.h"
 
-enum { STACK_TRIES = 4, STEAL_CPUS_MAX = 256 };
+/* A take that fails is a loss that is told; a place that cannot be given back stays out of use. */
+enum { TAKE_TRIES = 4, GIVE_TRIES = 8, STEAL_CPUS_MAX = 256 };
 
 /* dst = the place of this number, which the verifier must know to be within their count. Overwrites r0. */
 static void address(struct emit *emit, const struct emit_stock *stock, uint8_t dst, uint8_t index)
@@ -105,7 +106,7 @@ uint32_t emit_stock_function_take(struct emit *emit, const struct emit_stock *st
 
 	ebpf_note(as, "take a place from the pool");
 	emit_cpu_line(emit, R6, busy);
-	ebpf_mov_imm(as, R7, STACK_TRIES);
+	ebpf_mov_imm(as, R7, TAKE_TRIES);
 	ebpf_bind(as, again);
 	ebpf_mov(as, R1, R6);
 	emit_stock_pop(emit, stock, R8, &(struct emit_stock_exits){ unused, missed });
@@ -144,7 +145,7 @@ uint32_t emit_stock_function_release(struct emit *emit, const struct emit_stock 
 		stock->before_release(emit, stays);
 	emit_cpu_line(emit, R1, lost);
 	ebpf_mov(as, R5, R7);
-	ebpf_mov_imm(as, R8, STACK_TRIES);
+	ebpf_mov_imm(as, R8, GIVE_TRIES);
 	ebpf_bind(as, again);
 	emit_stock_push(emit, stock, R6, missed);
 	ebpf_bind(as, stays);

@@ -135,34 +135,89 @@ static void compute(struct machine *machine, const struct bpf_insn *insn)
 	machine->r[insn->dst_reg] = BPF_CLASS(insn->code) == BPF_ALU ? (uint32_t)value : value;
 }
 
-void machine_run(struct machine *machine, const struct ebpf_code *code)
+static void run(struct machine *machine, const struct ebpf_code *code, uint32_t at);
+
+/* In a frame of its own: r0 is the result, r1 to r5 are lost, the others are as before. */
+static void call(struct machine *machine, const struct ebpf_code *code, uint32_t at)
 {
-	machine->r[R10] = (uintptr_t)(machine->stack + MACHINE_STACK_BYTES);
-	for (uint32_t at = 0, steps = 0; steps < STEPS_MAX; at++, steps++) {
+	struct machine before = *machine;
+
+	assert_true(machine->depth + 1 < MACHINE_FRAMES);
+	machine->depth++;
+	run(machine, code, at);
+	machine->depth--;
+	for (int i = R6; i <= R10; i++)
+		machine->r[i] = before.r[i];
+}
+
+/* bpf_loop(turns, function, context, 0): until the function returns 1. */
+static void loop(struct machine *machine, const struct ebpf_code *code)
+{
+	uint64_t turns = machine->r[R1], function = machine->r[R2], context = machine->r[R3], turn = 0;
+
+	for (bool ends = false; turn < turns && !ends; turn++) {
+		machine->r[R1] = turn;
+		machine->r[R2] = context;
+		call(machine, code, (uint32_t)function);
+		ends = machine->r[R0];
+	}
+	machine->r[R0] = turn;
+}
+
+/* Returns the place of the next instruction. */
+static uint32_t jump_or_call(struct machine *machine, const struct ebpf_code *code, uint32_t at)
+{
+	const struct bpf_insn *insn = &code->insns[at];
+	uint64_t b = BPF_SRC(insn->code) == BPF_X ? machine->r[insn->src_reg] : (uint64_t)(int64_t)insn->imm;
+
+	if (BPF_OP(insn->code) == BPF_CALL && insn->src_reg == BPF_PSEUDO_CALL) {
+		call(machine, code, at + 1 + (uint32_t)insn->imm);
+	} else if (BPF_OP(insn->code) == BPF_CALL) {
+		assert_int_equal(insn->imm, BPF_FUNC_loop);
+		loop(machine, code);
+	} else if (jumps(BPF_OP(insn->code), machine->r[insn->dst_reg], b)) {
+		return at + 1 + (uint32_t)(int32_t)insn->off;
+	}
+	return at + 1;
+}
+
+static void run(struct machine *machine, const struct ebpf_code *code, uint32_t at)
+{
+	machine->r[R10] = (uintptr_t)(machine->stack[machine->depth] + MACHINE_STACK_BYTES);
+	for (; machine->steps < STEPS_MAX; machine->steps++) {
 		assert_true(at < code->insn_count);
 		const struct bpf_insn *insn = &code->insns[at];
-		uint64_t b = BPF_SRC(insn->code) == BPF_X ? machine->r[insn->src_reg] : (uint64_t)(int64_t)insn->imm;
 
 		switch (BPF_CLASS(insn->code)) {
 		case BPF_LD:
-			load_wide(machine, insn);
-			at++;
+			if (insn->src_reg == BPF_PSEUDO_FUNC) /* its place stands for its address */
+				machine->r[insn->dst_reg] = at + 1 + (uint32_t)insn->imm;
+			else
+				load_wide(machine, insn);
+			at += 2;
 			break;
 		case BPF_LDX:
 		case BPF_ST:
 		case BPF_STX:
 			access_memory(machine, insn);
+			at++;
 			break;
 		case BPF_ALU:
 		case BPF_ALU64:
 			compute(machine, insn);
+			at++;
 			break;
 		default:
 			if (BPF_OP(insn->code) == BPF_EXIT)
 				return;
-			if (jumps(BPF_OP(insn->code), machine->r[insn->dst_reg], b))
-				at += (uint32_t)(int32_t)insn->off;
+			at = jump_or_call(machine, code, at);
 		}
 	}
 	fail_msg("the code does not end");
+}
+
+void machine_run(struct machine *machine, const struct ebpf_code *code)
+{
+	machine->depth = machine->steps = 0;
+	run(machine, code, 0);
 }
