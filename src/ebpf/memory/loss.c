@@ -3,9 +3,12 @@
  * Decides what becomes of open runs that a loss may have spoiled: a run that found no place marks those that its match
  * might have ended, and where a rule discards what a loss may have spoiled, runs that were open then end when they are
  * next met, by an event or the sweep.
+ *
+ * Also when a process has had its share (PER PROCESS), so that its next run is lost: each run carries the process that
+ * opened it, and a table counts them. Two CPUs that open runs for one process at once may both find its last place.
  */
 
-#include "ebpf/memory/emit.h"
+#include "ebpf/memory/places.h"
 
 /* Leaves for stale if the run in r7 was open at a loss, and its rule discards such runs. Overwrites r1, r2. */
 void emit_if_stale(struct emit *emit, uint32_t stale)
@@ -55,4 +58,60 @@ void emit_depend(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, known);
 	emit_frame_set(as, FRAME(matched), emit->rule->loss == PROGRAM_DISCARD ? MATCHER_DROPS : MATCHER_MARKS);
 	ebpf_bind(as, known);
+}
+
+/* dst = the address of the count of the process in r1. Overwrites r0, r1. */
+static void count_address(struct emit *emit, uint8_t dst)
+{
+	ebpf_alu_imm(emit->as, BPF_AND, R1, PROGRAM_OPENERS - 1);
+	emit_item_address(emit, &emit->at->opened, sizeof(uint64_t), dst, R1);
+}
+
+/* r1 = the process that opened the run in r7. */
+static void load_opener(struct emit *emit)
+{
+	const struct program_slot *slot = &program_slots(emit->program, emit->rule)[emit->rule->opener_slot];
+
+	ebpf_load(emit->as, BPF_DW, R1, R7, (int32_t)(sizeof(struct matcher_run) + slot->offset));
+}
+
+static void check(struct emit *emit, uint32_t full)
+{
+	count_address(emit, R2);
+	ebpf_load(emit->as, BPF_DW, R0, R2, 0);
+	ebpf_jump_if_imm(emit->as, BPF_JGE, R0, (int32_t)emit->rule->per_process, full);
+}
+
+void emit_check_opener(struct emit *emit, uint32_t none)
+{
+	struct ebpf_asm *as = emit->as;
+	uint32_t full = ebpf_label(as), room = ebpf_label(as);
+
+	if (!emit->rule->per_process)
+		return;
+	ebpf_load(as, BPF_W, R1, R6, offsetof(struct event_header, pid));
+	check(emit, full);
+	ebpf_jump(as, room);
+	ebpf_bind(as, full);
+	emit_refuse(emit);
+	ebpf_jump(as, none);
+	ebpf_bind(as, room);
+}
+
+void emit_check_copy(struct emit *emit, uint32_t full)
+{
+	if (!emit->rule->per_process)
+		return;
+	load_opener(emit);
+	check(emit, full);
+}
+
+void emit_count_opener(struct emit *emit, int32_t by)
+{
+	if (!emit->rule->per_process)
+		return;
+	load_opener(emit);
+	count_address(emit, R2);
+	ebpf_mov_imm(emit->as, R1, (uint64_t)(int64_t)by);
+	ebpf_atomic_add(emit->as, R2, 0, R1);
 }

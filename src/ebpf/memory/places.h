@@ -17,7 +17,7 @@ void emit_find_place(struct emit *emit, uint32_t state, uint32_t none);
 void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone));
 
 /*
- * pool: PER PROCESS; nothing where there is none. The event's process has its share: the run is refused, and it goes
+ * loss: PER PROCESS; nothing where there is none. The event's process has its share: the run is refused, and it goes
  * on at none. The copy in r7, at full, and nothing is counted. The run in r7 is one more (1) or less (-1) of its
  * process. All overwrite r0-r2.
  */

@@ -12,7 +12,7 @@ struct machine {
 	uint64_t r[11];
 	uint8_t stack[MACHINE_FRAMES][MACHINE_STACK_BYTES];
 	uint32_t depth, steps; /* of calls; of all instructions */
-	const void *map; /* the value of the map MACHINE_MAP */
+	const void *map;       /* the value of the map MACHINE_MAP */
 };
 
 /* Runs code from its first instruction until it exits; r10 is set here. A test failure where it cannot. */
