@@ -156,7 +156,7 @@ struct program_state {
 	uint32_t key;
 };
 
-/* PER PROCESS: processes whose numbers differ by a multiple of this share a share. */
+/* PER PROCESS: numbers of processes below this have a share each; others share it with one of them. */
 enum { PROGRAM_OPENERS = 1 << 15 };
 
 #define PROGRAM_TARGET_END   (UINT32_MAX - 1) /* the run ends without a match */

@@ -60,10 +60,22 @@ void emit_depend(struct emit *emit)
 	ebpf_bind(as, known);
 }
 
-/* dst = the address of the count of the process in r1. Overwrites r0, r1. */
+/*
+ * dst = the address of the count of the process in r1. Overwrites r0, r1. Which numbers share a count is drawn: who
+ * wants to take up the share of another process cannot look for a number that does.
+ */
 static void count_address(struct emit *emit, uint8_t dst)
 {
-	ebpf_alu_imm(emit->as, BPF_AND, R1, PROGRAM_OPENERS - 1);
+	struct ebpf_asm *as = emit->as;
+	int32_t bits = __builtin_ctz(PROGRAM_OPENERS);
+
+	ebpf_mov(as, dst, R1);
+	ebpf_alu_imm(as, BPF_RSH, dst, bits);
+	ebpf_mov_imm(as, R0, emit->context->memory->multiplier);
+	ebpf_alu(as, BPF_MUL, dst, R0);
+	ebpf_alu_imm(as, BPF_RSH, dst, 64 - bits);
+	ebpf_alu(as, BPF_XOR, R1, dst);
+	ebpf_alu_imm(as, BPF_AND, R1, PROGRAM_OPENERS - 1);
 	emit_item_address(emit, &emit->at->opened, sizeof(uint64_t), dst, R1);
 }
 
