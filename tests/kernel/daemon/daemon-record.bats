@@ -127,7 +127,7 @@ nobody() {
 @test "what rules need is recorded by their names" {
 	start --recordings traces
 	ctl record start pairs ./pair.rule -e sys_enter_getpgid
-	[ "$(recorded 'sorted(r["types"])')" = "['sched_process_exit', 'sys_enter_getpgid', 'sys_enter_getppid', 'sys_exit_getppid']" ]
+	[ "$(recorded 'sorted(r["types"])')" = "['sched_process_exec', 'sched_process_exit', 'sys_enter_getpgid', 'sys_enter_getppid', 'sys_exit_getppid']" ]
 	run --separate-stderr -2 ctl record start pairs
 	[[ $stderr == *"error: a trace named pairs already exists" ]]
 	run --separate-stderr -2 ctl record start a b

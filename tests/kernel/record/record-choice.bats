@@ -86,7 +86,7 @@ syn-flood" ]
 	record u @creation-error -- cat /dev/null /nowhere || true
 	run -0 --separate-stderr "$ASTERISM" replay -q @creation-error u
 	[[ $output == *'file="/nowhere"'* ]]
-	[ "$(types u)" = "sched_process_exit sys_enter_openat sys_exit_openat" ]
+	[ "$(types u)" = "sched_process_exec sched_process_exit sys_enter_openat sys_exit_openat" ]
 }
 
 @test "fields that were not recorded" {

@@ -97,8 +97,8 @@ found() {
 	wait $session || [ $? = 3 ]
 	lost=$(told_lost 'came faster than they could be written')
 	[ "$lost" -gt 0 ]
-	# The calls that the rules look at, and the ends of threads, of which some may be among the lost.
-	ends=$(count disk/trace sched_process_exit)
+	# The calls that the rules look at, and how numbers of threads end, of which some may be among the lost.
+	ends=$(($(count disk/trace sched_process_exit) + $(count disk/trace sched_process_exec)))
 	[ $(($(told_events) - ends + lost)) -ge 402470 ]
 	[ "$(count disk/trace lost)" = "$lost" ]
 	[ $(($(count disk/trace sys_enter_getpgid) + $(count disk/trace sys_exit_getpgid) + ends)) = "$(told_events)" ]

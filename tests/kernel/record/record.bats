@@ -190,7 +190,7 @@ planted() {
 	grep '"match":' <<<"$output" | undated >live
 	[ "$(grep -c '"match":"pair"' live)" = 1 ]
 	[ "$(grep -c '"match":"every"' live)" = 10 ]
-	[[ "$(types_of trace)" =~ ^(sched_process_exit )?"sys_enter_getpgid sys_exit_getpgid "$ ]]
+	[[ "$(types_of trace)" =~ ^(sched_process_exec )?(sched_process_exit )?"sys_enter_getpgid sys_exit_getpgid "$ ]]
 	run -0 "$ASTERISM" replay -f json two.rule trace
 	grep '"match":' <<<"$output" | diff live -
 	# The marks hold the same, at the time and the thread of the event that completed them.

@@ -309,10 +309,10 @@ static void what_cannot_be_split_takes_one_engine(void **state)
 	struct session_rules *one = read_text("EVENT A { x: i64 }\nEVENT B { x: i64 }\n",
 					      "RULE r PATTERN { [A:a, B:b] } WHERE { [x] } RETURN { a.x }\n");
 	struct session_rules *many = read_rules(false);
-	const bool nothing = false;
+	const bool nothing[64] = { false };
 	const struct executor_options options[] = {
 		{ .program = session_rules_program(one), .jobs = 8 },
-		{ .program = session_rules_program(many), .jobs = 8, .rules = &nothing },
+		{ .program = session_rules_program(many), .jobs = 8, .rules = nothing },
 	};
 
 	(void)state;
