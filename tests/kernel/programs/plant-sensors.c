@@ -170,7 +170,7 @@ static void scribble(uint64_t value)
 	if (!area)
 		exit(2);
 	fclose(maps);
-	((struct asterism_sensor_slot *)(area + asterism_sensor_slots_offset()))->dropped = value;
+	((struct sensor_slot *)(area + sensor_slots_offset()))->dropped = value;
 	for (uint64_t i = 10; i < 20; i++)
 		SENSE(request_begin, i);
 }
