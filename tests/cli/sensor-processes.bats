@@ -23,7 +23,7 @@ setup_file() {
 	local whole=("${plain[@]}" -DASTERISM_SENSOR_IMPLEMENTATION)
 	compile "${plain[@]}" -o odd.o "$sources/odd.c"
 	gcc -pthread -o odd odd.o -L"$library" -lasterism-sensor
-	compile "${whole[@]}" -o odd-whole.o "$sources/odd.c"
+	compile "${whole[@]}" -DIS_WHOLE -o odd-whole.o "$sources/odd.c"
 	gcc -pthread -o odd-whole odd-whole.o
 	gcc -pthread -static -o odd-static odd-whole.o 2>warnings || { cat warnings; false; }
 	compile "${whole[@]}" -fno-pie -o odd-now.o "$sources/odd.c"
@@ -109,6 +109,10 @@ serve() {
 @test "a storm of children, more than have room at a time" {
 	observe 100 ./odd storm 200
 	observe 100 ./odd-static storm 200
+}
+
+@test "the first event of a child that is being registered at the moment" {
+	observe 20 ./odd-whole midway 20
 }
 
 @test "64 threads that come and go, with fewer rings" {

@@ -83,10 +83,10 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_take_answer(struct asterism_client 
 		return -1;
 	if (!has_area && asterism_client_take_area(client, answer))
 		return -1;
-	page = asterism_client_map(client->gates, SENSOR_PAGE_BYTES, PROT_READ, answer->fds[gates]);
+	page = asterism_client_map(client->next_gates, SENSOR_PAGE_BYTES, PROT_READ, answer->fds[gates]);
 	if (!page)
 		return -1;
-	client->gates = (uint32_t *)page;
+	client->next_gates = (uint32_t *)page;
 	if (has_area)
 		return 0;
 	struct sensor_message mapped = { SENSOR_MAPPED, SENSOR_PROTOCOL_VERSION };
@@ -133,6 +133,20 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_introduce(struct asterism_client *c
 		result = asterism_client_send(client->socket.fd, parts, -1);
 	}
 	return result;
+}
+
+/*
+ * They open as the directory hears of the types. Until then those of before decide: a child's parent's, of whose events
+ * none may be missed. They keep their address, as other threads look at them.
+ */
+ASTERISM_CLIENT_FUNCTION void asterism_client_take_gates(struct asterism_client *client)
+{
+	uint32_t *next = client->next_gates;
+
+	client->next_gates = NULL;
+	if (next && (!client->gates || syscall(SYS_mremap, next, (size_t)SENSOR_PAGE_BYTES, (size_t)SENSOR_PAGE_BYTES,
+					       MREMAP_MAYMOVE | MREMAP_FIXED, client->gates) < 0))
+		client->gates = next;
 }
 
 /* The directory is gone, or there is none. */
@@ -185,6 +199,7 @@ ASTERISM_CLIENT_FUNCTION int asterism_client_register(struct asterism_client *cl
 		return -1;
 	}
 	asterism_client_begin_to_write(client);
+	asterism_client_take_gates(client);
 	asterism_client_connect_gates(client);
 	return 0;
 }

@@ -33,6 +33,11 @@
 #define F_SEAL_GROW   4
 #endif
 
+#ifndef MREMAP_FIXED
+#define MREMAP_MAYMOVE 1
+#define MREMAP_FIXED   2
+#endif
+
 #define ASTERISM_CLIENT_FUNCTION static __attribute__((unused))
 
 /* How long the program's start waits for an answer, and the helper, with the lock in its hands. */
@@ -86,7 +91,7 @@ struct asterism_client {
 	struct asterism_client_fd socket, area_fd;
 	void *area; /* as it was mapped last, maybe by the parent */
 	uint64_t area_bytes;
-	uint32_t *gates;
+	uint32_t *gates, *next_gates; /* next: of a directory that has not heard of all types yet */
 	pthread_key_t key;
 	pid_t pid; /* whose all this is */
 	uint32_t first_pause_ms;

@@ -121,6 +121,28 @@ static int do_storm(const char *argument)
 	return status;
 }
 
+#ifdef IS_WHOLE
+/* Children whose first event comes while their helper is registering them: it has their rings, and has told of no type.
+ */
+static int do_midway(const char *argument)
+{
+	int status = 0;
+
+	for (int i = atoi(argument); i > 0; i--) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			while (!__atomic_load_n(&asterism_client.writers, __ATOMIC_ACQUIRE))
+				;
+			raise_steps((uint64_t)i, 1);
+			_exit(0);
+		}
+		status |= await(child);
+	}
+	return status;
+}
+#endif
+
 /* Loads and unloads, so often, a plug-in that raises two steps of its own each time. */
 static int do_plugin(const char *path)
 {
@@ -272,9 +294,13 @@ static int do_stay(const char *argument)
 static const struct {
 	const char *name;
 	int (*run)(const char *argument);
-} modes[] = { { "count", do_count },  { "vfork", do_vfork },     { "spawn", do_spawn },       { "daemon", do_daemon },
-	      { "storm", do_storm },  { "plugin", do_plugin },   { "threads", do_threads },   { "longjmp", do_longjmp },
-	      { "exec", do_exec },    { "refused", do_refused }, { "confined", do_confined }, { "stay", do_stay },
+} modes[] = { { "count", do_count },     { "vfork", do_vfork },       { "spawn", do_spawn },
+	      { "daemon", do_daemon },   { "storm", do_storm },       { "plugin", do_plugin },
+	      { "threads", do_threads }, { "longjmp", do_longjmp },   { "exec", do_exec },
+	      { "refused", do_refused }, { "confined", do_confined }, { "stay", do_stay },
+#ifdef IS_WHOLE
+	      { "midway", do_midway },
+#endif
 	      { "sealed", do_sealed } };
 
 int main(int argc, char **argv)
