@@ -176,12 +176,32 @@ compare() {
 	run -0 python3 damage.py "$ASTERISM" 400
 }
 
+# The commands of a section, and that the page shows what comes out.
+session() {
+	local top=$BATS_TEST_DIRNAME/../..
+	"$top/tests/docs/session.py" commands "$top/docs/query.md" "$1" >commands
+	PATH=$(cd "$(dirname "$ASTERISM")" && pwd):$PATH NO_COLOR=1 bash -e commands >output 2>&1 || { cat output; false; }
+	"$top/tests/docs/session.py" compare "$top/docs/query.md" "$1" output
+}
+
+@test "the program that docs/query.md begins with" {
+	session "Queries: derived event types"
+	diff output - <<-'END'
+		miss_ratio (2 records)
+		  addr      ratio
+		  0x401136   0.75
+		  0x401150    0.5
+		advice: 0x401136 misses 0.75 of its loads
+	END
+}
+
+@test "what docs/query.md shows of costs along a call graph" {
+	session "Costs along a call graph"
+	grep -Eq '^  main +parse +55$' output
+}
+
 @test "what docs/query.md shows of records as events" {
-	top=$BATS_TEST_DIRNAME/../..
-	export PATH=$(cd "$(dirname "$ASTERISM")" && pwd):$PATH
-	"$top/tests/docs/session.py" commands "$top/docs/query.md" "Records as events" >commands
-	NO_COLOR=1 bash -e commands >output 2>&1 || { cat output; false; }
-	"$top/tests/docs/session.py" compare "$top/docs/query.md" "Records as events" output
+	session "Records as events"
 	# And exactly these matches.
 	"$ASTERISM" replay -f json misses.rule misses.jsonl | grep -o '"match":"[a-z]*","ts":[0-9]*' |
 		diff - <(printf '"match":"%s","ts":%s\n' high 1000000 high 4000000 again 4000000 high 5000000)
