@@ -134,7 +134,7 @@ const struct cli_command cmd_dump = {
 	.description =
 		"Shows the events of all traces, merged by time. A trace is a directory that 'asterism record' has "
 		"written, any other directory with a CTF trace, or a file of JSON lines; '-' is standard input.\n\nA "
-		"line of text has the time of the event, the processor, the name of the thread, its process and "
+		"line of text has the time of the event, the CPU, the name of the thread, its process and "
 		"thread, the event and its fields. With -v its ordinal comes first. In JSON an event is one object per "
 		"line, as 'asterism replay' reads it. Where events were lost during recording, a line of text says so, "
 		"and a warning and the exit status say so at the end.\n\nAll options that select events apply "

@@ -387,7 +387,7 @@ const struct cli_command cmd_record = {
 		"with them.\n\nWith --layout lttng events and fields have the names of LTTng's kernel tracer, which "
 		"Trace Compass's kernel analyses know. Every system call then is an event of its own name, and the "
 		"trace begins with a dump of the threads that are observed.\n\nEvents pass through a ring in memory "
-		"per processor. What a ring loses is counted exactly, reported at the end, and noted in the trace "
+		"per CPU. What a ring loses is counted exactly, reported at the end, and noted in the trace "
 		"where it happened; the exit status is then 3. If the disk is full or asterism is killed, what was "
 		"written until then can be read: all but the last second at most. SIGUSR1 has everything written at "
 		"once (with --flight: a snapshot).\n\nThe recording ends when the command or the processes have ended, "

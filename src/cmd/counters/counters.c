@@ -98,12 +98,12 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_counters = {
 	.name = "counters",
-	.summary = "list and read the counters of processor and system",
+	.summary = "list and read counters of the CPUs and the system",
 	.operands = "[list | cycles | read TYPE... [-- COMMAND [ARGUMENT...]]]",
 	.operands_max = 33,
 	.launches = true,
 	.description =
-		"Counters of processors and systems have a type each: what is counted, of which kind (single: once "
+		"Counters of the CPUs and the system have a type each: what is counted, of which kind (single: once "
 		"per cycle at most; duration: cycles or time of a condition; multi: several per cycle; threshold: "
 		"cycles above a limit; gauge: a state, which is not summed), in which unit. Types are in classes, "
 		"which inherit; derived ones follow from others by a formula.\n\n"

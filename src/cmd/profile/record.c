@@ -42,7 +42,7 @@ static void tell(const struct sample_outcome *outcome)
 	if (outcome->lost) {
 		cli_warning("%llu samples or records of what was mapped were lost: the profile is not whole",
 			    (unsigned long long)outcome->lost);
-		cli_hint("sample less often (-F, -c), or give asterism a processor to run on");
+		cli_hint("sample less often (-F, -c), or give asterism a CPU of its own");
 	}
 	if (outcome->kernel > KERNEL_MUCH) {
 		cli_note("%.0f %% of the time was in the kernel, and is not in the profile", 100 * outcome->kernel);

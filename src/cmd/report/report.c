@@ -361,7 +361,7 @@ static const struct cli_example examples[] = {
 	{ "asterism report trace", "Shows all reports of a recording." },
 	{ "asterism report --only latency --from 2s --to 3s trace", "One report, about one second." },
 	{ "asterism report -o trace.html trace",
-	  "One page for a browser: lanes of processors and threads, and all reports." },
+	  "One page for a browser: lanes of CPUs and threads, and all reports." },
 	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
 	{ "asterism report --perfetto trace.pftrace trace", "A trace for https://ui.perfetto.dev." },
 	{ "asterism report --only path --thread 4711 trace", "Shows where the time of one thread went." },

@@ -336,7 +336,7 @@ int usdt_argument_find(const char *text, uint32_t number, uint32_t machine, stru
 		at += length;
 	}
 	if (!processor) {
-		snprintf(reason->text, reason->size, "argument locations are unknown on this processor");
+		snprintf(reason->text, reason->size, "argument locations are unknown on this kind of CPU");
 		return -ENOENT;
 	}
 	snprintf(reason->text, reason->size, "the probe has %" PRIu32 " argument%s, but no usdt_arg(%" PRIu32 ")",

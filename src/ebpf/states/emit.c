@@ -154,7 +154,7 @@ static void emit_leaving(struct ebpf_asm *as, const struct states_maps *maps, co
 	uint32_t next = ebpf_label(as), ready = ebpf_label(as), known = ebpf_label(as);
 	int16_t key = ebpf_stack_take(as, 8), state = ebpf_stack_take(as, 8);
 
-	ebpf_note(as, "who leaves the processor");
+	ebpf_note(as, "who leaves the CPU");
 	ebpf_load(as, BPF_DW, R8, R6, 8);
 	if (kernel->has_argument)
 		ebpf_load(as, BPF_DW, R9, R6, 24);

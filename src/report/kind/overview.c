@@ -124,7 +124,7 @@ static void write_totals(const struct overview *overview, struct report_tables *
 		{ "lost", "lost", CELL_COUNT, false },
 		{ "gaps", "gaps", CELL_COUNT, false },
 		{ "threads", "threads", CELL_COUNT, false },
-		{ "processors", "processors", CELL_COUNT, false },
+		{ "processors", "CPUs", CELL_COUNT, false },
 	};
 	const struct report_view *view = tables->view;
 	uint64_t length = view->last_ns - view->first_ns, lost = 0, threads = 0;
@@ -207,7 +207,7 @@ static void write_cpus(const struct overview *overview, struct report_tables *ta
 		{ "busy", "busy", CELL_SHARE, false },
 	};
 
-	report_table(tables, "processors", "Processors", columns, 6);
+	report_table(tables, "processors", "CPUs", columns, 6);
 	for (size_t i = 0; i < overview->cpu_count; i++) {
 		const uint64_t *ns = overview->cpus[i];
 		uint64_t known = ns[REPORT_RUNNING] + ns[REPORT_IDLE];

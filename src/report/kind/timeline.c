@@ -227,7 +227,7 @@ static void write_cpus(const struct timeline *timeline, struct report_tables *ta
 		{ "strip", "", CELL_STRIP, false },
 	};
 
-	report_table(tables, "processors", "Processors", columns, 2);
+	report_table(tables, "processors", "CPUs", columns, 2);
 	for (size_t i = 0; i < timeline->counts[1]; i++) {
 		char strip[SPANS + 1];
 		const char *shown = show_strip(timeline, 1, i, strip);

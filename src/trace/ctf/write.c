@@ -245,7 +245,7 @@ static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const 
 	if (is_sensors(writer, cpu))
 		return diag_error(writer->diag, NULL, -EINVAL, "a packet of sensors is damaged at byte %zu: %s", offset,
 				  text);
-	return diag_error(writer->diag, NULL, -EINVAL, "a packet of processor %u is damaged at byte %zu: %s", cpu,
+	return diag_error(writer->diag, NULL, -EINVAL, "a packet of CPU %u is damaged at byte %zu: %s", cpu,
 			  offset, text);
 }
 
@@ -404,7 +404,7 @@ int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf
 	int result;
 
 	if (cpu >= writer->stream_count)
-		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for processor %u", cpu);
+		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for CPU %u", cpu);
 	end = &writer->ends[cpu];
 	if (portion->content_bytes < sizeof ring || portion->content_bytes % EVENT_PACKED_ALIGN)
 		return refuse(writer, cpu, portion->content_bytes, "a packet has no such size");

@@ -128,19 +128,19 @@ static void a_wrong_packet_is_not_written(void **state)
 	rig_open_writer(rig);
 	assert_int_equal(put_packet(rig, unknown, 2), -EINVAL);
 	assert_string_equal(asterism_diag_get(rig->diag, 0)->text,
-			    "a packet of processor 0 is damaged at byte 96: there is no event with this id");
+			    "a packet of CPU 0 is damaged at byte 96: there is no event with this id");
 	assert_int_equal(put_packet(rig, short_tick, 2), -EINVAL);
 	assert_int_equal(put_packet(rig, endless, 3), -EINVAL);
 	assert_int_equal(put_packet(rig, back, 6), -EINVAL);
 	assert_string_equal(asterism_diag_get(rig->diag, 0)->text,
-			    "a packet of processor 0 is damaged at byte 120: time goes back");
+			    "a packet of CPU 0 is damaged at byte 120: time goes back");
 	assert_int_equal(ctf_writer_packet(rig->writer, 0, right, 40, 0), -EINVAL);
 	assert_int_equal(ctf_writer_packet(rig->writer, 2, right, 96, 0), -EINVAL);
 	assert_int_equal(put_packet(rig, right, 5), 0);
 	/* The first packet ended at 1001. */
 	assert_int_equal(put_packet(rig, right, 5), -EINVAL);
 	assert_string_equal(asterism_diag_get(rig->diag, 0)->text,
-			    "a packet of processor 0 is damaged at byte 32: time goes back");
+			    "a packet of CPU 0 is damaged at byte 32: time goes back");
 	rig_close_writer(rig);
 }
 
