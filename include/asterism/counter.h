@@ -11,11 +11,11 @@ extern "C" {
 #endif
 
 /*
- * A set of counters of processor and system that is open: types of the registry by name, such as PAGED_PAGE_FAULTS
+ * A set of counters of the CPUs and the system that is open: types of the registry by name, such as PAGED_PAGE_FAULTS
  * (`asterism counters list` has them all), those that are derived from others included. It counts from when it was
  * opened on, of the own process, of another one, or of the machine. Reading it gives a snapshot; two snapshots give by
  * how much a type has grown between them, and how fast. Operands of a derived type are counted together where the
- * processor has enough counters for that. One set, with its snapshots, belongs to one thread at a time; several share
+ * CPU has enough counters for that. One set, with its snapshots, belongs to one thread at a time; several share
  * nothing. In place of this machine's sources a file that the environment's ASTERISM_COUNTERS names may have values,
  * for tests.
  */
@@ -28,7 +28,7 @@ struct asterism_counter_snapshot;
 enum asterism_counter_scope {
 	ASTERISM_COUNTER_OWN,     /* the own process: threads that are there, and all that they begin later */
 	ASTERISM_COUNTER_PROCESS, /* the process pid, likewise */
-	ASTERISM_COUNTER_MACHINE, /* all processors; of perf's sources by root, CAP_PERFMON, or perf_event_paranoid 0 */
+	ASTERISM_COUNTER_MACHINE, /* all CPUs; of perf's sources by root, CAP_PERFMON, or perf_event_paranoid 0 */
 };
 
 /* Zero what is of no interest, and set size. Copied. */
@@ -45,7 +45,7 @@ struct asterism_counter_options {
  * Files of /proc know no processes: where a type has no other source, it is of the machine, with a warning. Where the
  * kernel's part of a process may not be counted, its own code alone is, with a warning.
  * Returns 0 and stores the set; -EINVAL (a wrong option, a catalog that is wrong), -ENOENT (no such type, no such
- * catalog), -ESRCH (no such process), -EACCES (not permitted), -EMFILE (a descriptor for each thread or processor and
+ * catalog), -ESRCH (no such process), -EACCES (not permitted), -EMFILE (a descriptor for each thread or CPU and
  * source is needed), -E2BIG (a process of more than 4096 threads), -EAGAIN (it begins threads or processes faster than
  * they can be counted), -EOPNOTSUPP (this machine does not have the type), -ENOMEM, another -errno; with sentences in
  * diag (NULL: they are of no interest), warnings also after success.
@@ -111,14 +111,14 @@ struct asterism_counter_value {
 	double per_second;   /* grown by per second between the snapshots; NAN: gauges, ratios, no time, not known */
 	double share;        /* of the time in which it was counted, 0 to 1: below 1 value is scaled up */
 	uint64_t elapsed_ns; /* between the snapshots */
-	uint64_t enabled_ns; /* in which it was to be counted, summed over threads or processors; 0: the source does not
+	uint64_t enabled_ns; /* in which it was to be counted, summed over threads or CPUs; 0: the source does not
 				say */
 	uint64_t running_ns; /* in which it was counted; of the operand that was counted least */
 };
 
 /*
  * From one snapshot to a later one of the same set; from NULL: since it was opened. Of a gauge what it is in the later
- * one. Returns 0; -ENODATA (it was not counted between them, or not throughout: the processor had no counter for it),
+ * one. Returns 0; -ENODATA (it was not counted between them, or not throughout: the CPU had no counter for it),
  * -EDOM (a division by zero), both with value NAN; -EINVAL (no such type, no such size, snapshots of two sets, or
  * in the wrong order).
  */

@@ -28,7 +28,7 @@ struct asterism_rules *asterism_match_unit(const struct asterism_match *match);
 /* When it was completed: ns, CLOCK_MONOTONIC. */
 uint64_t asterism_match_time_ns(const struct asterism_match *match);
 
-/* On which processor, and by whom: process and thread as the initial pid namespace numbers them, and its name. */
+/* On which CPU, and by whom: process and thread as the initial pid namespace numbers them, and its name. */
 uint32_t asterism_match_cpu(const struct asterism_match *match);
 uint32_t asterism_match_pid(const struct asterism_match *match);
 uint32_t asterism_match_tid(const struct asterism_match *match);

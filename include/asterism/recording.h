@@ -29,7 +29,7 @@ struct asterism_recording_options {
 	 * without what is so named.
 	 */
 	const char *events;
-	uint64_t ring_bytes; /* of memory per processor; 0: 16 MiB, or less where memory is short */
+	uint64_t ring_bytes; /* of memory per CPU; 0: 16 MiB, or less where memory is short */
 	uint64_t max_bytes;  /* of a trace, of which the oldest part is deleted then; 0: no limit */
 	uint64_t last_ns;    /* how far back a snapshot goes; 0: as far as there is memory */
 };

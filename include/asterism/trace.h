@@ -27,7 +27,7 @@ struct asterism_trace_options {
 	uint64_t from_ns;    /* not earlier than this, in ns after the first event of all traces */
 	uint64_t to_ns;      /* earlier than this, likewise; 0: to the end */
 	int on_clock;        /* from_ns and to_ns are times on the clock of the events instead */
-	const uint32_t *pids, *tids, *cpus;     /* one of these processes, threads, processors */
+	const uint32_t *pids, *tids, *cpus;     /* one of these processes, threads, CPUs */
 	size_t pid_count, tid_count, cpu_count; /* 0: all */
 };
 
