@@ -106,13 +106,42 @@ bool keys_has(const struct rule_build *build, const struct state *state)
 	return agreed(build, state, false, slots) > 0;
 }
 
-/* The skipping semantics: a class by the whole key. */
+static bool same_slots(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+	return a_count == b_count && memcmp(a, b, a_count * sizeof *a) == 0;
+}
+
+/* Leaves of a class's slots those by which every state with the key of this one finds runs. */
+static void leave_shared(const struct rule_build *build, const struct state *state, struct class_row *class)
+{
+	uint32_t key[PROGRAM_KEY_SLOTS_MAX], key_count = agreed(build, state, false, key);
+
+	for (size_t i = 1; i < build->state_count; i++) {
+		uint32_t slots[PROGRAM_KEY_SLOTS_MAX], count = agreed(build, &build->states[i], false, slots);
+		uint32_t left = 0;
+
+		if (!same_slots(slots, count, key, key_count))
+			continue;
+		for (uint32_t j = 0; j < class->slot_count; j++) {
+			if (serves(&build->states[i], class->slots[j], true))
+				class->slots[left++] = class->slots[j];
+		}
+		class->slot_count = left;
+	}
+}
+
+/*
+ * The skipping semantics: a class by the whole key. PER KEY counts the runs of a key in whatever state, so states with
+ * one key have one class, too, even where one of them could find its runs by more of it.
+ */
 static void choose(struct rule_build *build, struct state *state)
 {
 	struct class_row wanted = { 0 };
 	uint32_t found = PROGRAM_NONE;
 
 	wanted.slot_count = agreed(build, state, true, wanted.slots);
+	if (build->rule->per_key)
+		leave_shared(build, state, &wanted);
 	for (uint32_t i = 0; i < build->class_count && found == PROGRAM_NONE; i++) {
 		if (fits_class(build, state, &wanted, &build->classes[i]))
 			found = i;
