@@ -118,12 +118,9 @@ static int by_pid(const void *left, const void *right)
 static void write_totals(const struct overview *overview, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "events", "events", CELL_COUNT, false },
-		{ "length_ns", "length", CELL_DURATION, false },
-		{ "rate", "events/s", CELL_RATE, false },
-		{ "lost", "lost", CELL_COUNT, false },
-		{ "gaps", "gaps", CELL_COUNT, false },
-		{ "threads", "threads", CELL_COUNT, false },
+		{ "events", "events", CELL_COUNT, false },   { "length_ns", "length", CELL_DURATION, false },
+		{ "rate", "events/s", CELL_RATE, false },    { "lost", "lost", CELL_COUNT, false },
+		{ "gaps", "gaps", CELL_COUNT, false },       { "threads", "threads", CELL_COUNT, false },
 		{ "processors", "CPUs", CELL_COUNT, false },
 	};
 	const struct report_view *view = tables->view;

@@ -245,8 +245,8 @@ static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const 
 	if (is_sensors(writer, cpu))
 		return diag_error(writer->diag, NULL, -EINVAL, "a packet of sensors is damaged at byte %zu: %s", offset,
 				  text);
-	return diag_error(writer->diag, NULL, -EINVAL, "a packet of CPU %u is damaged at byte %zu: %s", cpu,
-			  offset, text);
+	return diag_error(writer->diag, NULL, -EINVAL, "a packet of CPU %u is damaged at byte %zu: %s", cpu, offset,
+			  text);
 }
 
 static const struct event_packed late_layout = { .fixed_bytes = sizeof(struct event_packed_late) };
