@@ -142,7 +142,7 @@ async function follow() {
 	for (let steps = 0; slice && steps < 4; steps++) {
 		const hop = await cameFrom(slice);
 		if (!hop || hop.by)
-			return say(hop ? 'Woken by ' + hop.by : 'Nobody knows who woke it');
+			return say(hop ? 'Woken by ' + hop.by : 'The waker is unknown');
 		slice = hop.slice;
 		if (hop.waker >= 0) {
 			const before = seen();

@@ -101,10 +101,10 @@ unsigned profile_warn(const struct profile *profile)
 		cli_hint("simulate the same work; 'report' marks these functions with #");
 	}
 	if (cycle > CYCLE_MUCH && strcmp(profile_get_info(profile, "method"), "contexts") != 0 && ++count) {
-		cli_warning(
-			"%.0f %% of the cost is in functions that call each other in a circle, and in what they call: "
-			"what each of them costs is a guess",
-			100 * cycle);
+		cli_warning("%.0f %% of the cost is in functions that call each other in a cycle, and in their "
+			    "callees: the "
+			    "inclusive cost of each is a guess",
+			    100 * cycle);
 		if (profile_get_info(profile, "model contexts"))
 			cli_hint("the simulation has contexts, which know it: complete it again, --by contexts");
 		else

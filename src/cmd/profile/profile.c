@@ -28,28 +28,23 @@ enum {
 };
 
 static const struct cli_entry rows[OPERATIONS + 1] = {
-	[RUN] = { "run -- COMMAND",
-		  { "sample the command, run it again in a simulation, complete the one by the other, and report" } },
-	[RECORD] = { "record -o SAMPLES -- COMMAND", { "sample the command and what it begins, without stacks" } },
+	[RUN] = { "run -- COMMAND", { "sample the command, simulate it, complete the samples, and report" } },
+	[RECORD] = { "record -o SAMPLES -- COMMAND", { "sample the command and its descendants, without stacks" } },
 	[SIMULATE] = { "simulate -o SIMULATION -- COMMAND",
-		       { "run the command in valgrind's callgrind, some 50 times slower: which function calls which, "
-			 "at "
-			 "what cost" } },
+		       { "run the command in valgrind's callgrind, about 50 times slower, to get its call graph" } },
 	[COMPLETE] = { "complete SAMPLES SIMULATION",
-		       { "give samples the calls of a simulation: costs of functions with all that they call" } },
-	[REPORT] = { "report PROFILE", { "show what functions cost, and how far that is known" } },
-	[ANNOTATE] = { "annotate PROFILE [FUNCTION]",
-		       { "show in which lines of its source a function costs what, and what is called from there" } },
-	[CALLERS] = { "callers FUNCTION PROFILE", { "show who calls a function, what it calls, and their costs" } },
-	[DIFF] = { "diff PROFILE PROFILE", { "show how far two profiles are apart" } },
+		       { "split sampled costs among callers as in the simulation, to get inclusive costs" } },
+	[REPORT] = { "report PROFILE", { "list functions with inclusive and self cost, and how well they are known" } },
+	[ANNOTATE] = { "annotate PROFILE [FUNCTION]", { "show self cost by source line, and the calls made there" } },
+	[CALLERS] = { "callers FUNCTION PROFILE", { "show callers and callees of a function, with costs" } },
+	[DIFF] = { "diff PROFILE PROFILE", { "compare two profiles" } },
 	[CHECK] = { "check STACKS SIMULATION",
-		    { "judge folded stacks (main;work;malloc 12): which calls of them never happened; status 1 if "
-		      "any" } },
+		    { "check folded stacks (main;work;malloc 12) for calls that never happened; status 1 if any" } },
 	[EXPORT] = { "export PROFILE",
-		     { "write a profile for others: callgrind (default), CSV, folded stacks, pprof, speedscope or "
+		     { "write a profile for other tools: callgrind (default), CSV, folded stacks, pprof, speedscope or "
 		       "a flame graph" } },
 	[IMPORT] = { "import FILE [PROGRAM]",
-		     { "write callgrind's format, perf script's, pprof's, CSV, or gmon.out of a program as a "
+		     { "convert callgrind's format, output of perf script, pprof, CSV, or gmon.out of a program to a "
 		       "profile" } },
 };
 
@@ -144,20 +139,20 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism profile run -- ./program", "Shows what its functions cost with all that they call." },
+	{ "asterism profile run -- ./program", "Shows the inclusive cost of its functions." },
 	{ "asterism profile record -F 2000 -o samples -- ./program", "Samples it 2,000 times a second." },
 	{ "asterism profile record --between slow.rule -o samples -- ./server",
-	  "Keeps what was sampled within matches of a rule: slow requests alone." },
+	  "Keeps samples within matches of a rule: only slow requests." },
 	{ "asterism profile run --between slow.rule -- ./program",
-	  "Shows what functions cost within matches, with all that they call." },
+	  "Shows the inclusive cost of functions within matches." },
 	{ "asterism profile complete samples.csv callgrind.out.123 -o completed",
-	  "Shares sampled costs among callers as the simulation does." },
-	{ "asterism profile report completed", "Shows what functions cost with all that they call." },
+	  "Splits sampled costs among callers as in the simulation." },
+	{ "asterism profile report completed", "Shows the inclusive cost of functions." },
 	{ "asterism profile report --unit seconds completed", "Shows the same in seconds." },
 	{ "asterism profile annotate completed malloc", "Shows which lines of malloc cost how much." },
-	{ "asterism profile callers malloc completed", "Shows who calls malloc, and what that costs." },
+	{ "asterism profile callers malloc completed", "Shows the callers of malloc, and what their calls cost." },
 	{ "asterism profile check stacks.folded callgrind.out.123",
-	  "Judges stacks of perf record -g: were all of their calls ever made?" },
+	  "Checks stacks of perf record -g for calls that never happened." },
 	{ "asterism profile export -t callgrind -o callgrind.out.completed completed",
 	  "Writes it for callgrind_annotate and KCachegrind." },
 	{ "asterism profile export -t svg -o flames.svg completed", "Draws a flame graph of estimated stacks." },
@@ -171,18 +166,19 @@ const struct cli_command cmd_profile = {
 	.operands_min = 1,
 	.operands_max = OPERANDS_MAX,
 	.description =
-		"Samples without stacks say what functions cost themselves, but not who called them. A simulated run "
-		"of the same program with the same work (valgrind --tool=callgrind) knows all calls, but not what "
-		"they cost on this machine. 'complete' joins the two: of what a function costs each caller gets the "
-		"share that it has in the simulation. Where perf record -g gives stacks that can be trusted, this is "
-		"not needed; 'check' says whether they can be.\n\n"
-		"SAMPLES is what perf script prints, CSV (lines of function,cost) or callgrind's format, SIMULATION "
-		"callgrind's format, PROFILE "
-		"any of them or what 'complete' has written; - is standard input.\n\n"
-		"Values are marked: = is measured, ~ follows from what is measured, and what rests on the simulation's "
-		"shares is estimated, with the sampling error behind +-. That other models come to something else is "
-		"shown apart from it.\n\n"
-		"A file that is not whole is read as far as it goes, with status 3.",
+		"Samples without stacks show the self cost of functions, but not which callers cause it. A simulated "
+		"run "
+		"of the same program with the same work (valgrind --tool=callgrind) knows all calls, but not what they "
+		"cost on this machine. 'complete' combines the two: it splits the cost of each function among its "
+		"callers, in the same proportions as in the simulation. If perf record -g gives stacks that you can "
+		"trust, you do not need this; 'check' shows whether they are plausible.\n\n"
+		"SAMPLES is the output of perf script, CSV (lines of function,cost) or callgrind's format. SIMULATION "
+		"is "
+		"callgrind's format. PROFILE is any of them, or the output of 'complete'; - is standard input.\n\n"
+		"A mark shows how well a value is known: = is measured, ~ follows from measured values, and +- is "
+		"estimated with the simulation's call graph, with its sampling error. Lines 'model' show how far the "
+		"results of other models differ.\n\n"
+		"An incomplete file is read as far as possible, with status 3.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_BETWEEN, OPTION_BY, OPTION_CACHE, OPTION_COLLAPSE, OPTION_CONTEXTS, OPTION_COST,
 		     OPTION_COST_UNIT, OPTION_COUNT_EVENTS, OPTION_EXPORT, OPTION_FORMAT_EVENTS, OPTION_FREQUENCY,
