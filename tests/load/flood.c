@@ -138,6 +138,27 @@ static void accepted(long i, long kept)
 	close(there);
 }
 
+static void downloaded_begin(long kept)
+{
+	accepted_begin(kept);
+	open_begin(kept);
+}
+
+/* A connection, and a new file of the working directory after it. */
+static void downloaded(long i, long kept)
+{
+	static char file[sizeof path + 32];
+	int fd;
+
+	accepted(i, kept);
+	snprintf(file, sizeof file, "%s-%d-%ld", path, (int)getpid(), i);
+	fd = open(file, O_WRONLY | O_CREAT, 0600);
+	if (fd < 0)
+		fail("open");
+	close(fd);
+	unlink(file);
+}
+
 static long descriptors; /* as many as this process may have */
 
 static void many_descriptors(long kept)
@@ -400,6 +421,7 @@ static const struct flood floods[] = {
 	{ "open", open_begin, open_file },
 	{ "refused", NULL, refused },
 	{ "accepted", accepted_begin, accepted },
+	{ "downloaded", downloaded_begin, downloaded },
 	{ "descriptor", many_descriptors, duplicate },
 	{ "user", NULL, change_user },
 	{ "futex", wait_begin, wait_shortly },

@@ -88,6 +88,8 @@ CASES = [
     Case("chroot-escape", "jail", "outside.sh", "inside.sh"),
     Case("temp-exec-after-download", "accepted", "download.sh", "compiled.sh"),
     Case("temp-exec-after-download", "open", "redirect.sh", "compiled.sh"),
+    Case("temp-exec-after-download", "downloaded", "download.sh", "compiled.sh"),
+    Case("temp-exec-after-download", "downloaded", "redirect.sh", "compiled.sh"),
     Case("dropper", "exec", "folder.sh", "installer.sh", share=0.1),
     Case("closed-descriptor", "descriptor", "used.sh", "reopened.sh"),
     Case("closed-descriptor", "descriptor", "child.sh", "right.sh"),
