@@ -29,7 +29,7 @@ import threading
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 HERE = os.path.join(TOP, "tests", "load")
-SMALL, LARGE = (20000, 2000, 0), (100000, 20000, 60)
+SMALL, LARGE = (20000, 500, 0), (100000, 20000, 60)  # events of one process, processes that raise one each, seconds
 PATIENCE = int(os.environ.get("ASTERISM_TEST_PATIENCE", "4"))
 COMPARE = {">=": operator.ge, "<=": operator.le, "!=": operator.ne, ">": operator.gt, "<": operator.lt}
 DROPPER = {"programs": '"/none/*"', "programs_too": '"/none/*"'}
