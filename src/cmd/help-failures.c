@@ -46,12 +46,13 @@ static const struct cli_entry failures[] = {
 	  { "yes; what asterism itself does - actions, answers, output - waits until it continues",
 	    "at the end: what came meanwhile and found no room", "3; that of the command where all had room" } },
 	{ "asterism is killed (kill -9)",
-	  { "no: everything in the kernel is removed within a second, stopped processes continue, held system calls "
-	    "fail",
+	  { "no: everything in the kernel is removed within a second (dozens of units: some seconds), stopped "
+	    "processes continue, held system calls fail",
 	    "nothing; what was written can be read", "137" } },
 	{ "asterism and its watchdog, asterism-keep, are killed in the same instant (kill -9 of both, cgroup.kill)",
-	  { "no: everything in the kernel is removed within a second, but stopped processes stay stopped: continue "
-	    "them with 'kill -CONT PID', a frozen cgroup with 'echo 0 >.../cgroup.freeze'",
+	  { "no: everything in the kernel is removed within a second (dozens of units: some seconds), but stopped "
+	    "processes stay stopped: continue them with 'kill -CONT PID', a frozen cgroup with 'echo 0 "
+	    ">.../cgroup.freeze'",
 	    "nothing; what was written can be read", "137" } },
 	{ "the output of asterismd cannot be written",
 	  { "yes", "in its log; its metrics say how many matches are missing. asterismd retries",
