@@ -24,24 +24,30 @@ class Place:
 
     def __init__(self, maker, transition, event_alone=False):
         self.names = {"integer": [], "bool": [], "string": [], "f64": []}
+        self.times = set()
         file, machine = maker.file, maker.machine
         scope = Scope(file, machine)
         bare = [] if event_alone else [v.name for v in machine.variables] + \
             [k for k in machine.keys if k not in maker.hidden]
         bare += list(file.parameters)
         for name in bare:
-            self.add(sort_of(scope.bare_type(name)), Field(None, name))
+            self.add(scope.bare_type(name), Field(None, name))
         fields = file.types[transition.type] if transition and transition.type else {}
         shadowed = {v.name for v in machine.variables} | set(machine.keys)
         for name, kind in {**fields, **HEADER}.items():
             if transition and transition.name and maker.chance(0.5):
-                self.add(sort_of(kind), Field(transition.name, name))
+                self.add(kind, Field(transition.name, name))
             elif name not in shadowed:
-                self.add(sort_of(kind), Field(None, name))
+                self.add(kind, Field(None, name))
         self.parameters = set(file.parameters)
 
-    def add(self, sort, expr):
-        self.names[sort].append(expr)
+    def add(self, kind, expr):
+        self.names[sort_of(kind)].append(expr)
+        if kind == "time":
+            self.times.add((expr.name, expr.field))
+
+    def is_time(self, expr):
+        return isinstance(expr, Field) and (expr.name, expr.field) in self.times
 
 
 class Actions:
@@ -84,6 +90,8 @@ class Actions:
         if self.chance(0.1):
             return In(self.name(place, "integer"), [const(v) for v in self.rng.sample([0, 1, 2, 3, 255], 2)])
         right = const(self.rng.choice([0, 1, 1, 2, 3, 100])) if self.chance(0.7) else self.name(place, "integer")
+        if place.is_time(right) and not isinstance(left, Field):
+            right = const(1)  # the difference of two times is none
         return Bin(self.rng.choice(["<", "<=", "==", "!=", "!=", ">", ">="]), left, right)
 
     def truth(self, place):
