@@ -98,6 +98,8 @@ static bool keeps(const struct program *program, const struct program_rule *rule
 	uint32_t field = whose->is_of_thread ? FIELD_TID : FIELD_PID;
 	bool bound = transition->type == PROGRAM_TIMER || is_bound(program, rule, transition->type, whose->slot, field);
 
+	if (transition->flags & PROGRAM_GONE) /* the run is over, and tells nothing */
+		return true;
 	if (!bound && rule->semantics != PROGRAM_MACHINE)
 		return false;
 	for (uint32_t i = 0; i < transition->action_count; i++) {
