@@ -28,6 +28,7 @@ struct run {
 	uint64_t first_ns, last_ns;
 	bool began;
 	struct model_prices prices;
+	char **no_ends; /* per rule: what would have ended runs and was not recorded; NULL: nothing */
 	struct asterism_diag *diag;
 };
 
@@ -46,6 +47,13 @@ static int on_match(void *context, const struct program_match *match)
 	(void)context;
 	(void)match;
 	return 0;
+}
+
+static void on_no_end(void *context, uint32_t rule, const char *missing)
+{
+	struct run *run = context;
+
+	run->no_ends[rule] = alloc_text(missing);
 }
 
 static const struct session_moment *moment_of(const struct cli_arguments *arguments, enum option_id id,
@@ -73,6 +81,7 @@ static int replay(struct run *run)
 		.counts_why = true,
 		.on_match = on_match,
 		.on_time = on_time,
+		.on_no_end = on_no_end,
 		.context = run,
 		.remedy = "record what the rule needs: asterism record -o DIR RULE -- CMD",
 		.stop = signals_take(),
@@ -173,6 +182,7 @@ static int tell_rule(struct run *run, uint32_t rule, struct text_buffer *out)
 		return result;
 	session_place(program, rule, &placement);
 	report.model = model;
+	report.no_end = run->no_ends[rule];
 	report.ships = placement.place != SESSION_KERNEL;
 	report.pool_bytes = report.ships ? engine_pool_bytes(program, rule) : ebpf_pool_bytes(program, rule);
 	report.cost = &cost;
@@ -198,16 +208,19 @@ int cmd_predict(const struct cli_arguments *arguments, const struct session_rule
 		.rules = rules,
 		.diag = asterism_diag_new(),
 	};
+	uint32_t count = session_rules_program(rules)->rule_count;
 	bool is_text = arguments->options[OPTION_GRAPH_FORMAT].number == 0;
-	int result = run.diag ? check_assumptions(&run) : -ENOMEM;
+	int result;
 
+	run.no_ends = alloc_zero(count, sizeof *run.no_ends);
+	result = run.diag && run.no_ends ? check_assumptions(&run) : -ENOMEM;
 	if (!result)
 		result = replay(&run);
 	if (!result) {
 		warn_of_losses(&run);
 		prices_get(&run.prices);
 	}
-	for (uint32_t i = 0; i < session_rules_program(rules)->rule_count && !result; i++) {
+	for (uint32_t i = 0; i < count && !result; i++) {
 		if (i && is_text)
 			text_append(out, "\n");
 		result = tell_rule(&run, i, out);
@@ -216,5 +229,8 @@ int cmd_predict(const struct cli_arguments *arguments, const struct session_rule
 		cli_print(run.diag);
 	asterism_diag_free(run.diag);
 	session_totals_fini(&run.totals);
+	for (uint32_t i = 0; i < count && run.no_ends; i++)
+		alloc_free(run.no_ends[i]);
+	alloc_free(run.no_ends);
 	return result ? cmd_status_of(result) : run.totals.lost ? STATUS_LOST : STATUS_FINE;
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 /* JSON has no infinities, and none comes out of a model. */
 static void put_double(struct text_buffer *out, const char *name, double value)
@@ -138,6 +139,20 @@ static void put_cost(const struct model_report *report)
 	text_append(out, "}");
 }
 
+/* What open runs lack to be fewer. */
+static void put_no_end(const char *missing, struct text_buffer *out)
+{
+	const char *before = ",\"ends_not_recorded\":[\"";
+
+	for (size_t length; missing && *missing; missing += length) {
+		missing += strspn(missing, ", ");
+		length = strcspn(missing, ",");
+		text_printf(out, "%s%.*s\"", before, (int)length, missing);
+		before = ",\"";
+	}
+	text_append(out, missing ? "]" : "");
+}
+
 void model_report_json(const struct model_report *report, struct text_buffer *out)
 {
 	const struct model *model = report->model;
@@ -151,6 +166,7 @@ void model_report_json(const struct model_report *report, struct text_buffer *ou
 	put_count(out, "matches", (double)model->stats->matches);
 	put_count(out, "runs_opened", (double)model->stats->runs_opened);
 	put_count(out, "pool_exhausted", (double)model->stats->pool_exhausted);
+	put_no_end(report->no_end, out);
 	text_append(out, ",\"states\":[");
 	for (uint32_t i = 0; i < model->rule->state_count && !out->failure; i++)
 		put_state(&own, i);

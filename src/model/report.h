@@ -12,6 +12,7 @@ struct model_report {
 	const struct model_prices *prices;
 	const struct model_cost *cost;
 	bool ships;              /* the rule runs in user space */
+	const char *no_end;      /* what would have ended runs and was not recorded, with ", " between; NULL: nothing */
 	uint64_t pool_bytes;     /* that the rule's pool takes; 0: not known */
 	struct text_buffer *out; /* within the layer */
 };

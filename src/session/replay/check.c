@@ -27,6 +27,7 @@ struct judging {
 	bool *reached;                        /* per state of the rule that is judged */
 	bool *forbidden;                      /* per type: the rule only forbids it; found with */
 	bool *used;                           /* per type: the rule has transitions for it */
+	bool *gone;                           /* per type: it ends runs whose process or thread is gone */
 	bool lacks_about[EVENT_ABOUT_FIELDS]; /* likewise, of event_abouts */
 	bool lacks_raised, lacks_declared; /* something was told to be missing: what a kernel raises, what none does */
 	uint32_t skipped;                  /* rules that are left out */
@@ -146,6 +147,7 @@ static void look_at(struct judging *judging, const struct program_rule *rule)
 
 	memset(judging->used, 0, program->type_count * sizeof *judging->used);
 	memset(judging->forbidden, true, program->type_count * sizeof *judging->forbidden);
+	memset(judging->gone, 0, program->type_count * sizeof *judging->gone);
 	for (uint32_t i = 0; is_strict && i < rule->over_count; i++)
 		judging->used[program_over(program, rule)[i]] = true;
 	for (uint32_t i = 0; i < rule->state_count; i++) {
@@ -155,8 +157,12 @@ static void look_at(struct judging *judging, const struct program_rule *rule)
 			const struct program_transition *transition = &program_transitions(program, state)[j];
 
 			/* A trace without the ends of processes is as if none had ended. */
-			if (transition->type == PROGRAM_TIMER || transition->flags & PROGRAM_GONE)
+			if (transition->type == PROGRAM_TIMER)
 				continue;
+			if (transition->flags & PROGRAM_GONE) {
+				judging->gone[transition->type] = true;
+				continue;
+			}
 			judging->used[transition->type] = true;
 			if (!is_ending(rule, transition))
 				judging->forbidden[transition->type] = false;
@@ -232,6 +238,34 @@ static void report(const struct judging *judging, const struct program_rule *rul
 		 program_text(judging->program, rule->name), list, meaning);
 }
 
+/* To whom counts open runs: those of processes and threads that are gone are counted as well. */
+static int tell_ends(struct judging *judging, const struct program_rule *rule)
+{
+	const struct replay_check *check = judging->check;
+	struct text_buffer text = { 0 };
+	unsigned count = 0;
+	char *list;
+
+	for (uint32_t i = 0; i < judging->program->type_count && check->on_no_end; i++) {
+		if (!judging->gone[i] || judging->used[i] || !judging->absent[i])
+			continue;
+		put_missing(judging, i, &text);
+		note_missing(judging, i);
+		count++;
+	}
+	if (!count)
+		return 0;
+	if (text_take(&text, &list))
+		return -ENOMEM;
+	diag_add(judging->diag, ASTERISM_WARNING, NULL, NULL,
+		 "%s %s: %s %s not recorded: runs stay open after their process or thread is gone, so the figures for "
+		 "open runs may be too high",
+		 program_sort(rule), program_text(judging->program, rule->name), list, count == 1 ? "was" : "were");
+	check->on_no_end(check->context, (uint32_t)(rule - judging->program->rules), list);
+	alloc_free(list);
+	return 0;
+}
+
 static int judge_rule(struct judging *judging, const struct program_rule *rule)
 {
 	bool matches = can_match(judging, rule);
@@ -253,6 +287,8 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 	}
 	if (!result && forbidden)
 		report(judging, rule, ASTERISM_WARNING, forbidden, ": its absence proves nothing");
+	if (!result)
+		result = tell_ends(judging, rule);
 	alloc_free(needed);
 	alloc_free(forbidden);
 	return result == -ENOMEM ? diag_no_memory(judging->diag) : result;
@@ -332,10 +368,11 @@ int replay_check(const struct replay_check *check, struct asterism_diag *diag, b
 		.reached = alloc_zero(most_states(program), sizeof(bool)),
 		.forbidden = alloc_zero(program->type_count, sizeof(bool)),
 		.used = alloc_zero(program->type_count, sizeof(bool)),
+		.gone = alloc_zero(program->type_count, sizeof(bool)),
 	};
 	int result = -ENOMEM;
 
-	if (judging.raised && judging.reached && judging.forbidden && judging.used)
+	if (judging.raised && judging.reached && judging.forbidden && judging.used && judging.gone)
 		result = judge_all(&judging);
 	else
 		diag_no_memory(diag);
@@ -343,5 +380,6 @@ int replay_check(const struct replay_check *check, struct asterism_diag *diag, b
 	alloc_free(judging.reached);
 	alloc_free(judging.forbidden);
 	alloc_free(judging.used);
+	alloc_free(judging.gone);
 	return result;
 }

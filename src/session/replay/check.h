@@ -15,6 +15,9 @@ struct replay_check {
 	struct replay_want *want;
 	const char *remedy; /* how to record what is missing, for people; NULL: unknown */
 	bool skips;         /* a rule that cannot match gets a warning, too, unless none of them can */
+	/* See struct session_replay_options. NULL: of these, nothing is said. */
+	void (*on_no_end)(void *context, uint32_t rule, const char *missing);
+	void *context;
 };
 
 /*

@@ -243,6 +243,8 @@ static int check_input(struct replay *replay, const struct session_rules *rules,
 		.want = &replay->want,
 		.remedy = replay->options->remedy,
 		.skips = replay->options->skips_missing,
+		.on_no_end = replay->options->on_no_end,
+		.context = replay->options->context,
 	};
 
 	replay->absent = alloc_zero(replay->program->type_count, sizeof *replay->absent);

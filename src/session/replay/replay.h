@@ -59,6 +59,12 @@ struct session_replay_options {
 	struct aggregates *aggregates;     /* to which what the executor adds up by itself goes; NULL: none */
 	void (*on_time)(void *context,
 			uint64_t ns); /* of the first event, before its matches; and the last, after them */
+	/*
+	 * Before the first event: runs of the rule do not end with their process or thread, as missing was not
+	 * recorded: types as record's -e takes them, with ", " between. There is a warning of it, too, which who does
+	 * not ask how many runs are open does not need: NULL.
+	 */
+	void (*on_no_end)(void *context, uint32_t rule, const char *missing);
 	void (*on_progress)(void *context, const struct session_progress *progress); /* NULL: none */
 	void *context;                                                               /* of all of these */
 	struct event_machine

@@ -99,6 +99,30 @@ syn-flood" ]
 	[[ $output == *c.tid=* ]]
 }
 
+@test "explain --trace tells of runs that stay open, as ends of processes and threads were not recorded" {
+	cat >r.rule <<-'END'
+		RULE of_thread PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid] }
+		RULE of_process PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [pid] }
+		RULE of_all PATTERN { [sys_enter:a, sys_exit:b] }
+	END
+	said='not recorded: runs stay open after their process or thread is gone, so the figures for open runs may be too high'
+	export ASTERISM_PRICES=table
+	record t -e sys_enter,sys_exit -- sh -c '/bin/true; /bin/true'
+	run -0 --separate-stderr "$ASTERISM" explain -f json --trace t r.rule
+	[ "$(grep -c warning <<<"$stderr")" = 2 ]
+	[[ $stderr == *"warning: rule of_thread: sched_process_exit, sched_process_exec were $said"* ]]
+	[[ $stderr == *"warning: rule of_process: sched_process_exit was $said"* ]]
+	[[ $stderr == *"help: record what the rule needs: asterism record -o DIR RULE -- CMD"* ]]
+	[ "$(jq -c .ends_not_recorded <<<"$output" | tr '\n' ' ')" = \
+		'["sched_process_exit","sched_process_exec"] ["sched_process_exit"] null ' ]
+	run -0 --separate-stderr "$ASTERISM" replay -q r.rule t
+	[ -z "$stderr" ]
+	record u -e sys_enter,sys_exit,sched_process_exit,sched_process_exec -- sh -c '/bin/true; /bin/true'
+	run -0 --separate-stderr "$ASTERISM" explain -f json --trace u r.rule
+	[ -z "$stderr" ]
+	[[ $output != *ends_not_recorded* ]]
+}
+
 @test "what is only one way of several, or forbidden, is a warning" {
 	record t -e sys_enter,sys_exit -- cat /dev/null
 	cat >r.rule <<-'END'
