@@ -132,7 +132,7 @@ static int open_all(struct reading *reading)
 		}
 		if (tally_is_apart(reading->tallies[i])) {
 			cli_warning("%s: what it is computed from is not counted together", name);
-			cli_hint("there are less counters than operands; read fewer types, or for longer");
+			cli_hint("there are fewer counters than operands; read fewer types, or for longer");
 		}
 		if (tally_is_of_user(reading->tallies[i]))
 			cli_note("%s counts user code only: no permission to count kernel code", name);
