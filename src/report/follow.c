@@ -52,6 +52,30 @@ static void take_cpu(struct followed *at, uint32_t thread, unsigned place)
 		at->pass->lanes[thread].cpu = (uint16_t)cpu;
 }
 
+static bool is_foreign(const struct report_pass *pass, uint32_t thread)
+{
+	return !thread || (pass->lanes[thread].is_foreign && !pass->lanes[thread].is_observed);
+}
+
+/*
+ * Every switch that is there has an observed thread on one side. The idle thread is none, and nor is whoever left or
+ * came to the processor by a switch that is missing: who is on the other side of one of these is observed.
+ */
+static void tell_apart(struct report_pass *pass, uint32_t current, uint32_t prev, uint32_t next)
+{
+	struct pass_lane *lanes = pass->lanes;
+
+	if (current != REPORT_NONE && current != prev)
+		lanes[current].is_foreign = lanes[prev].is_foreign = true;
+	if (prev && next && is_foreign(pass, prev) && is_foreign(pass, next)) {
+		/* A tid was used again: it is another thread. */
+		lanes[prev].is_foreign = lanes[next].is_foreign = false;
+		return;
+	}
+	lanes[next].is_observed |= is_foreign(pass, prev);
+	lanes[prev].is_observed |= is_foreign(pass, next);
+}
+
 static void on_switch(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
@@ -65,8 +89,7 @@ static void on_switch(struct followed *at)
 		return;
 	pass_thread_name(pass, prev, 0, text(at, SWITCH_PREV_COMM));
 	pass_thread_name(pass, next, 0, text(at, SWITCH_NEXT_COMM));
-	pass->lanes[next].is_observed |= prev == 0;
-	pass->lanes[prev].is_observed |= next == 0;
+	tell_apart(pass, at->cpu->current, prev, next);
 	pass_cpu_turn(pass, record->cpu, prev, next);
 	take_prio(at, prev, SWITCH_PREV_PRIO); /* what it had while it ran, if only at the end */
 	if (prev) {

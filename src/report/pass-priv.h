@@ -48,6 +48,7 @@ struct pass_lane {
 	bool in_fault;     /* the last that was seen of it was a page fault */
 	bool is_listed;    /* in active */
 	bool is_observed;  /* it is one of those whose switches are all there */
+	bool is_foreign;   /* a switch of it is missing, so it is none of them */
 };
 
 struct pass_cpu {

@@ -318,6 +318,7 @@ static void forget_all(struct report_pass *pass, uint64_t begin)
 			.waker = REPORT_NONE,
 			.cpu = REPORT_NO_CPU,
 			.is_observed = lane->is_observed,
+			.is_foreign = lane->is_foreign,
 		};
 	}
 	pass->active_count = 0;
