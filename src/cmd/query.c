@@ -159,43 +159,45 @@ static const struct cli_section shipped = {
 	.entries =
 		(const struct cli_entry[]){
 			{ "@quotient",
-			  { "inclusive costs of samples, shared among callers as a simulation does; inputs: "
-			    "simulation, "
-			    "functions, sampling" } },
-			{ "@calls", { "the same, shared by numbers of calls; inputs: calls, functions, sampling" } },
-			{ "@lock-waits", { "what is waited for locks on each call path; input: waits" } },
-			{ "@syscall-share",
-			  { "which share of the system calls each function makes; inputs: functions, calls" } },
-			{ "@soft-faults", { "page faults that read nothing, by function; inputs: faults, hard" } },
+			  { "inclusive costs of samples, split among callers by their costs in a simulation; inputs: "
+			    "simulation, functions, sampling" } },
+			{ "@calls", { "the same, split by numbers of calls; inputs: calls, functions, sampling" } },
+			{ "@lock-waits", { "waiting time for locks, per call path; input: waits" } },
+			{ "@syscall-share", { "share of the system calls, per function; inputs: functions, calls" } },
+			{ "@soft-faults", { "page faults without I/O, per function; inputs: faults, hard" } },
 			{ NULL, { NULL } },
 		},
 };
 
 static const struct cli_example examples[] = {
-	{ "asterism query --check ratio.desl", "Judges a program without its files." },
-	{ "asterism query ratio.desl loads=today.csv -f csv", "Takes the records of an input from another file." },
-	{ "asterism query ratio.desl -f catalog > ratio.events", "Declares its records as events, for rules." },
-	{ "asterism query ratio.desl -f events | asterism replay high.rule -", "Looks for them with a rule." },
+	{ "asterism query --check ratio.desl", "Checks a program without reading its files." },
+	{ "asterism query ratio.desl loads=today.csv -f csv",
+	  "Reads the input loads from another file, and writes CSV." },
+	{ "asterism query ratio.desl -f catalog > ratio.events",
+	  "Writes the declaration of its records as events, for rules." },
+	{ "asterism query ratio.desl -f events | asterism replay high.rule -",
+	  "Writes the records as events, and runs a rule over them." },
 	{ "asterism query @quotient simulation=callgrind.out functions=callgrind.out sampling=samples.csv",
-	  "Completes samples with the calls of a simulated run." },
+	  "Computes inclusive costs of samples, with the call graph of a simulated run." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_query = {
 	.name = "query",
-	.summary = "derive event types from records of files: counts, ratios, joins",
+	.summary = "derive event types from records in files: counts, ratios, joins",
 	.operands = "FILE.desl|@NAME [INPUT=FILE]...",
 	.operands_min = 1,
 	.description =
-		"A program in DESL, the Derived Event Specification Language, names files with records of events "
-		"(input), types that are derived from them with filters, constraints and groups (heuristics), and "
-		"which of them are wanted (output). Files are CSV whose first line names the fields, JSON lines of "
-		"events and matches, recordings, and profiles of all formats that 'asterism profile' reads, of "
-		"gmon.out "
-		"as gmon.out:PROGRAM; - is standard input.\n\n"
-		"A record whose value is divided by zero is left out, with a warning that says how many are. Mistakes "
-		"of the programs that the thesis on DESL prints are repaired, with a warning each; those that cannot "
-		"be are recognised, and the corrected program is printed.",
+		"Runs a program in DESL, the Derived Event Specification Language. The program has three sections. "
+		"'input' names files with records. 'heuristics' derives event types from these records, with "
+		"constraints (joins and filters), groups and aggregates. 'output' names the types to write. @NAME is a "
+		"shipped query.\n\n"
+		"INPUT=FILE reads an input from another file; - is standard input. A file is CSV whose first line "
+		"names the fields, JSON lines with events or matches, a recording, or a profile in any format that "
+		"'asterism profile' reads. For gmon.out, write gmon.out:PROGRAM.\n\n"
+		"A record that divides by zero is left out, and a warning counts these records. Programs that are "
+		"printed in the thesis on DESL contain mistakes. asterism repairs most of them, with a warning for "
+		"each. It recognises the programs that cannot be repaired, and prints the corrected ones.",
 	.options = { OPTION_CHECK, OPTION_FORMAT_QUERY, OPTION_STRICT_QUERY },
 	.words = &shipped,
 	.examples = examples,

@@ -78,21 +78,24 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_entry rows[] = {
-	{ "list", { "list all types of counters, by class (default)" } },
+	{ "list", { "list all counter types, by class (default)" } },
 	{ "read TYPE... [-- COMMAND]",
-	  { "show by how much counters grow, and how fast: of the machine, or of the command and what it begins" } },
-	{ "cycles [-- COMMAND]", { "show what cycles are lost to: branches, instructions, execution, data" } },
+	  { "show how much counters grow, and their rates: of the whole machine, or of a command and its "
+	    "descendants" } },
+	{ "cycles [-- COMMAND]",
+	  { "show what CPU cycles are lost to: branches, waiting for instructions, execution, data" } },
 	{ NULL, { NULL } },
 };
 
 static const struct cli_example examples[] = {
-	{ "asterism counters list", "Lists what CPUs and systems can count." },
-	{ "asterism counters --explain INST_RETIRED_PER_CYCLE", "Explains the counter and its source." },
-	{ "asterism counters --platform itanium", "Shows what an Itanium could count." },
-	{ "asterism counters --probe", "Shows which of them this machine has." },
-	{ "asterism counters read INST_RETIRED_PER_CYCLE -- ./program", "Shows how many instructions a cycle does." },
+	{ "asterism counters list", "Lists the types that CPUs and systems can count." },
+	{ "asterism counters --explain INST_RETIRED_PER_CYCLE", "Explains a type, and shows its source." },
+	{ "asterism counters --platform itanium", "Shows which types an Itanium could count." },
+	{ "asterism counters --probe", "Shows which types this machine has." },
+	{ "asterism counters read INST_RETIRED_PER_CYCLE -- ./program",
+	  "Shows the instructions per cycle of a program." },
 	{ "asterism counters read PAGED_PAGE_FAULTS PROCESSOR_INTERRUPTS --interval 1s",
-	  "Shows page faults and interrupts each second." },
+	  "Shows page faults and interrupts of the machine, every second." },
 	{ NULL, NULL },
 };
 
@@ -103,19 +106,23 @@ const struct cli_command cmd_counters = {
 	.operands_max = 33,
 	.launches = true,
 	.description =
-		"Counters of the CPUs and the system have a type each: what is counted, of which kind (single: once "
-		"per cycle at most; duration: cycles or time of a condition; multi: several per cycle; threshold: "
-		"cycles above a limit; gauge: a state, which is not summed), in which unit. Types are in classes, "
-		"which inherit; derived ones follow from others by a formula.\n\n"
-		"--probe opens and reads each source once: a type is available, approximate (its source counts "
-		"something near it), or not here. Operands of a derived type are counted together, in one group of "
-		"perf. Where the kernel has counted for a part of the time alone, values are scaled, and the part is "
-		"shown; what it has not counted at all is status 3.\n\n"
-		"Without a command, 'read' is of the whole machine, for which sources of perf need root, CAP_PERFMON "
-		"or a kernel.perf_event_paranoid of 0; it reads once, after a second, or with --interval until "
-		"--count readings are done or a signal comes. With a command it reads at its end, or with --interval "
-		"meanwhile, and the status is that of the command. Files of /proc are always of the machine.\n\n"
-		"With --catalog, types of that catalog are added to the shipped ones.",
+		"Each counter of the CPUs and the system has a type. The type has a name, a kind and a unit. The kinds "
+		"are single (at most once per cycle), duration (cycles or time while a condition holds), multi "
+		"(several times per cycle), threshold (cycles in which a limit is exceeded) and gauge (a state, which "
+		"is not summed). A derived type is computed from other types by a formula. Classes group types, and "
+		"inherit types from other classes.\n\n"
+		"--probe opens and reads each source once. A type is then available, approximate or not here. "
+		"Approximate means that the source counts something similar.\n\n"
+		"'read' counts the whole machine, for one second. With --interval it reads repeatedly, until a signal "
+		"comes or --count readings are done. Sources of perf need root, CAP_PERFMON, or a "
+		"kernel.perf_event_paranoid of 0 to count the whole machine.\n\n"
+		"With a command, 'read' counts the command and its descendants. It reads once when the command ends, "
+		"or at each --interval. The exit status is that of the command. A source in /proc still counts the "
+		"whole machine.\n\n"
+		"The operands of a derived type are counted together, as one group of perf. If the CPU has too few "
+		"counters, the kernel multiplexes them. Values are then scaled, and the share of the time that was "
+		"counted is shown. If a type was never counted, the status is 3.\n\n"
+		"--catalog adds the types of a catalog to the shipped ones.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_CATALOG, OPTION_EXPLAIN, OPTION_FORMAT_EVENTS, OPTION_PLATFORM, OPTION_PROBE,
 		     OPTION_READ_INTERVAL, OPTION_READS },
