@@ -231,7 +231,7 @@ static void plant_ping_pong(struct reported *reported)
 
 static bool is_near(uint64_t a, uint64_t b)
 {
-	return a <= b + 1 && b <= a + 1;
+	return a <= b + 2 && b <= a + 2;
 }
 
 static void test_ping_pong(const struct harness *harness)
@@ -268,11 +268,15 @@ static void test_ping_pong(const struct harness *harness)
 			CHECK_TEXT(TEXT("next_comm"), "planted");
 			CHECK_EQUAL(NUMBER("next_prio"), 120 + getpriority(PRIO_PROCESS, 0));
 		}
+		/* Of the states 0 and preempted it goes on by itself. It also sleeps for the pipe's own lock, in
+		 * another. */
+		bool is_ready = (NUMBER("prev_state") & ~0x100) == 0;
+
 		came += to == parent && timed;
-		slept += from == parent && timed && NUMBER("prev_state") == 1;
-		preempted += from == parent && timed && NUMBER("prev_state") != 1;
+		slept += from == parent && timed && !is_ready;
+		preempted += from == parent && timed && is_ready;
 	}
-	/* What the kernel itself has counted. */
+	/* What the kernel itself has counted, but for a switch between the clock and the counts, before and after. */
 	CHECK(is_near(slept, outcome.reported->numbers[3]));
 	CHECK(is_near(preempted, outcome.reported->numbers[4]));
 	CHECK(is_near(came, slept + preempted));
