@@ -73,9 +73,7 @@ finish() {
 }
 
 build_server() {
-	mkdir -p include/asterism
-	cp "$build/src/sensor/client/sensor.h" include/asterism/
-	gcc -O2 -Iinclude -pthread -o sensor-server "$examples/sensor-server.c" "$build/src/sensor/client/libasterism-sensor.a" ||
+	gcc -O2 "-I$build/include" -pthread -o sensor-server "$examples/sensor-server.c" "$build/src/sensor/client/libasterism-sensor.a" ||
 		skip "the server cannot be built"
 }
 
