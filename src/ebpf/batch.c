@@ -21,11 +21,31 @@ struct batch {
 	size_t bytes;
 };
 
+/* The program has all parts of all types. */
+static void begin(struct ebpf_matcher *matcher, struct ebpf_asm *as)
+{
+	struct ebpf_matcher_part *parts = NULL;
+	size_t count = 0, capacity = 0;
+
+	for (uint32_t type = 0; type < matcher->program->type_count; type++) {
+		for (uint32_t part = 0; part < ebpf_matcher_parts(matcher, type); part++) {
+			if (alloc_grow(&parts, &capacity, count, sizeof *parts)) {
+				ebpf_asm_fail(as, -ENOMEM);
+				break;
+			}
+			parts[count++] = (struct ebpf_matcher_part){ type, part };
+		}
+	}
+	ebpf_matcher_begin(matcher, as, parts, count);
+	alloc_free(parts);
+}
+
 /* bpf_loop's callback (turn, nothing). */
 static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *matcher, struct ebpf_asm *as)
 {
 	uint32_t function = ebpf_asm_function(as, "event");
 
+	begin(matcher, as);
 	ebpf_asm_enter(as, function);
 	uint32_t out = ebpf_label(as);
 

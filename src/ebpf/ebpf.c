@@ -166,17 +166,41 @@ static int make_matcher(struct ebpf *ebpf, const struct ebpf_options *options, s
 	return ebpf_matcher_new(ebpf->program, &matcher, diag, &ebpf->matcher);
 }
 
+/* Whether rules are shown the events. */
+static bool is_for_rules(const struct source_want *want)
+{
+	return want->needs && !want->packed && want->group != SOURCE_GROUP_OWN;
+}
+
+static void emit_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+		       const struct source_style *style, const struct scope *scope)
+{
+	struct ebpf *ebpf = context;
+	struct ebpf_matcher_part *parts = alloc_zero(unit->entry_count, sizeof *parts);
+	size_t count = 0;
+
+	if (!parts)
+		ebpf_asm_fail(as, -ENOMEM);
+	for (size_t i = 0; parts && i < unit->entry_count; i++) {
+		const struct source_want *want = unit->entries[i].want;
+
+		if (is_for_rules(want))
+			parts[count++] = (struct ebpf_matcher_part){ want->index, want->group };
+	}
+	ebpf_matcher_set_place(ebpf->matcher, scope, style->past);
+	ebpf_matcher_begin(ebpf->matcher, as, parts, count);
+	alloc_free(parts);
+}
+
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		      const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 
-	if (entry->want->packed) {
+	if (entry->want->packed)
 		record_body(ebpf->recorder, as, entry, style, scope);
-	} else {
-		ebpf_matcher_set_place(ebpf->matcher, scope, style->past);
+	else
 		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
-	}
 }
 
 static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
@@ -279,6 +303,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.features = &ebpf->features,
 		.log_level = options->verifier_log,
 		.past_exec = options->past_exec,
+		.begin = emit_begin,
 		.body = emit_body,
 		.unread = emit_unread,
 		.body_context = ebpf,

@@ -61,27 +61,26 @@ static void measure(const struct emit_context *context, struct emit_derived *der
 			     MATCHER_CACHE_LINE;
 }
 
-int emit_derived_find(const struct emit_context *context, uint32_t type, const struct plan_part *part,
-		      struct emit_derived *derived)
+int emit_derived_add(const struct emit_context *context, uint32_t type, const struct plan_part *part,
+		     struct emit_derived *derived)
 {
-	int found;
+	derived->at_event = type != PROGRAM_NONE;
+	return plan_cascade(context->plan, type, part, &derived->cascade);
+}
 
-	*derived = (struct emit_derived){ .map = -1, .at_event = type != PROGRAM_NONE };
-	found = plan_cascade(context->plan, type, part, &derived->cascade);
-	if (found > 0)
-		measure(context, derived);
-	return found;
+int emit_derived_settle(const struct emit_context *context, struct emit_derived *derived, bool keeps)
+{
+	measure(context, derived);
+	derived->map = -1;
+	if (keeps)
+		derived->map =
+			memory_make_queue(context->memory, (uint64_t)derived->cpu_bytes * context->memory->cpu_count);
+	return keeps && derived->map < 0 ? derived->map : 0;
 }
 
 void emit_derived_fini(struct emit_derived *derived)
 {
 	plan_cascade_fini(&derived->cascade);
-}
-
-int emit_derived_map(const struct emit_context *context, struct emit_derived *derived)
-{
-	derived->map = memory_make_queue(context->memory, (uint64_t)derived->cpu_bytes * context->memory->cpu_count);
-	return derived->map < 0 ? derived->map : 0;
 }
 
 /* dst = the node of this number, which the verifier must know to be within their count. Overwrites r0. */

@@ -8,7 +8,7 @@
 #include "ebpf/codegen/codegen.h"
 #include "ebpf/plan/cascade.h"
 
-/* What the code that deals with a part's raised events is like; see codegen/derived.c. */
+/* What the code that deals with a program's raised events is like; see codegen/derived.c. */
 struct emit_derived {
 	struct plan_cascade cascade;
 	bool at_event;         /* not by the sweep */
@@ -16,17 +16,18 @@ struct emit_derived {
 	uint32_t count, bytes; /* of nodes */
 	uint32_t record_off;   /* of the record in them */
 	uint32_t scratch_off, cpu_bytes;
-	uint32_t drain; /* the function */
+	uint32_t turn, drain; /* the functions: bpf_loop's callback; (): all that was raised is dealt with */
 };
 
 /*
- * derived: what is raised in a part at a type (PROGRAM_NONE: by the sweep): whether there is anything, or -errno; where
- * it lies. r8 = room for a match of a rule that raises; it is raised, or given back; the identity of the match in r8.
+ * derived: it begins as zeros; what is raised in a part at a type (PROGRAM_NONE: by the sweep) is added: whether there
+ * is anything, or -errno. Then it is settled where it lies; keeps: in a map, else the code is only measured.
  */
-int emit_derived_find(const struct emit_context *context, uint32_t type, const struct plan_part *part,
-		      struct emit_derived *derived);
+int emit_derived_add(const struct emit_context *context, uint32_t type, const struct plan_part *part,
+		     struct emit_derived *derived);
+int emit_derived_settle(const struct emit_context *context, struct emit_derived *derived, bool keeps);
 void emit_derived_fini(struct emit_derived *derived);
-int emit_derived_map(const struct emit_context *context, struct emit_derived *derived);
+/* r8 = room for a match of a rule that raises; it is raised, or given back; the identity of the match in r8. */
 bool emit_raises(const struct emit *emit);
 /* r8 = this CPU's queue, also in the frame; leaves for unknown. Overwrites r0-r5. */
 void emit_derived_queue(struct emit *emit, uint32_t unknown);
@@ -41,9 +42,12 @@ void emit_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t in
 void emit_derived_take_over(struct emit *emit, uint32_t none);
 void emit_derived_later(struct emit *emit);
 
-/* drain: the function that deals with what was raised; calling it. r6 and r9 stay. */
-void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived,
-			 uint32_t lock);
+/*
+ * drain: what was raised is dealt with. The functions; the loop over it in the frame at r9, which leaves r6 and r9
+ * alone.
+ */
+void emit_drain_turn(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived);
+void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived);
 void emit_drain(struct emit *emit);
 
 #endif

@@ -7,6 +7,9 @@
  *
  * The number of turns is bounded: what is left after them is a counted loss of the rules that raised it.
  *
+ * A program has this code once, whatever types of events lead to it: in a global function, which the verifier follows
+ * once and not for every call. Such a function takes no pointers, so it has a frame of its own.
+ *
  * Registers: r7 the node, r8 the queue, r6 the record, r9 the frame, which the code for the event from outside is done
  * with.
  */
@@ -290,18 +293,18 @@ static bool locks_out_interrupts(const struct plan *plan)
 	return false;
 }
 
-void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived,
-			 uint32_t lock)
+void emit_drain_turn(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
 {
-	struct drain drain = { .context = context, .plan = context->plan, .as = as, .derived = derived, .lock = lock };
+	struct drain drain = { .context = context, .plan = context->plan, .as = as, .derived = derived };
 
+	drain.lock = emit_function_lock(as);
 	drain.places = alloc_zero(derived->cascade.place_count + 1, sizeof *drain.places);
 	if (!drain.places) {
 		ebpf_asm_fail(as, -ENOMEM);
 		return;
 	}
-	derived->drain = ebpf_asm_function(as, "raised");
-	ebpf_asm_enter(as, derived->drain);
+	derived->turn = ebpf_asm_function(as, "raised");
+	ebpf_asm_enter(as, derived->turn);
 	for (uint32_t i = 1; i <= derived->cascade.place_count; i++)
 		drain.places[i] = ebpf_label(as);
 	drain.again = ebpf_label(as);
@@ -314,23 +317,35 @@ void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as
 	alloc_free(drain.places);
 }
 
+void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
+{
+	struct emit emit = emit_of(context, as, &context->plan->rules[0].deadline);
+
+	emit_drain_turn(context, as, derived);
+	emit.derived = derived;
+	derived->drain = ebpf_asm_global(as, "drain", 0);
+	ebpf_asm_enter(as, derived->drain);
+	ebpf_mov(as, R9, R10);
+	ebpf_alu_imm(as, BPF_ADD, R9, ebpf_stack_take(as, sizeof(struct matcher_frame)));
+	emit_frame_begin(context->memory, as);
+	emit_drain(&emit);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+}
+
 void emit_drain(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t done = ebpf_label(as);
+	uint32_t unknown = ebpf_label(as);
 
 	ebpf_note(as, "what was raised is dealt with");
-	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, done);
-	emit_frame_set(as, FRAME(raised), 0);
-	emit_derived_queue(emit, done);
+	emit_derived_queue(emit, unknown);
 	ebpf_store_imm(as, BPF_W, R8, QUEUE(turn), 0);
 	ebpf_mov_imm(as, R1, MATCHER_TURNS_MAX + MATCHER_RAISED_MAX + 1);
-	ebpf_load_function(as, R2, emit->derived->drain);
+	ebpf_load_function(as, R2, emit->derived->turn);
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	emit_frame_point(as, FRAME(record), R6);
-	emit_frame_forget(as, FRAME(queue));
-	ebpf_bind(as, done);
+	ebpf_bind(as, unknown);
 }

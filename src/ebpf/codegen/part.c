@@ -76,19 +76,10 @@ static void emit_rules(struct emit_parts *parts)
 	plan_guards_fini(&guards);
 }
 
-/* When all rules have dealt with the event. */
-static void drain(const struct emit_parts *parts)
-{
-	struct emit emit = emit_of(parts->context, parts->as, &parts->plan->rules[parts->part->first].deadline);
-
-	emit.derived = parts->derived;
-	emit_drain(&emit);
-}
-
-static void emit_frame(struct emit_parts *parts, struct emit_derived *derived)
+static void emit_frame(struct emit_parts *parts)
 {
 	struct ebpf_asm *as = parts->as;
-	int16_t frame = ebpf_stack_take(as, derived ? sizeof(struct matcher_frame) : FRAME(raised));
+	int16_t frame = ebpf_stack_take(as, parts->derived ? sizeof(struct matcher_frame) : FRAME(raised));
 
 	if (locks_out_interrupts(parts->plan, parts->part))
 		parts->irq_flags = ebpf_stack_take(as, 8);
@@ -97,19 +88,18 @@ static void emit_frame(struct emit_parts *parts, struct emit_derived *derived)
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
 	emit_frame_begin(parts->context->memory, as);
 	emit_frame_point(as, FRAME(record), R6);
-	if (!derived)
+	if (!parts->derived)
 		return;
-	emit_drain_function(parts->context, as, derived, parts->functions.lock);
 	emit_frame_set(as, FRAME(raised), 0);
 	emit_frame_forget(as, FRAME(queue));
 }
 
-static void emit_all(struct emit_parts *parts, struct emit_derived *derived)
+static void emit_all(struct emit_parts *parts)
 {
 	struct ebpf_asm *as = parts->as;
 	uint32_t mark = ebpf_stack_mark(as), unread = ebpf_label(as), done = ebpf_label(as), strings;
 
-	emit_frame(parts, derived);
+	emit_frame(parts);
 	emit_header_begin(as, &parts->header, &parts->functions);
 	emit_why_seen(parts->context, as, parts->type, parts->part);
 	strings = emit_look_for_unread(parts, unread);
@@ -120,9 +110,29 @@ static void emit_all(struct emit_parts *parts, struct emit_derived *derived)
 		emit_unread(parts, strings);
 	}
 	ebpf_bind(as, done);
-	if (derived)
-		drain(parts);
 	ebpf_stack_release(as, mark);
+}
+
+/*
+ * Where the event may raise others, in a function (record) of its own, which says whether it has: the frame is gone
+ * before that of the function that deals with them is there.
+ */
+static void emit_raising(struct emit_parts *parts)
+{
+	struct ebpf_asm *as = parts->as;
+	uint32_t function = ebpf_asm_function(as, "rules"), none = ebpf_label(as);
+
+	ebpf_mov(as, R1, R6);
+	ebpf_call_function(as, function);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	ebpf_call_function(as, parts->derived->drain);
+	ebpf_bind(as, none);
+	ebpf_asm_enter(as, function);
+	ebpf_mov(as, R6, R1);
+	emit_all(parts);
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
 }
 
 /* What is left to be fetched. */
@@ -137,29 +147,34 @@ static struct plan_header header_of(const struct emit_context *context, const st
 	return header;
 }
 
-void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part,
-	       bool keeps)
+void emit_begin(struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived, bool keeps)
 {
-	struct emit_context here = *context;
-	struct emit_derived derived;
-	int found = emit_derived_find(context, type, part, &derived), error = found < 0 ? found : 0;
+	int error = sums_make_room(context, keeps);
+
+	context->derived = derived->cascade.rules ? derived : NULL;
+	if (!error && context->derived)
+		error = emit_derived_settle(context, derived, keeps);
+	if (error)
+		ebpf_asm_fail(as, error);
+	if (context->derived)
+		emit_drain_function(context, as, derived);
+}
+
+void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part)
+{
 	struct emit_parts parts = {
-		.context = &here,
+		.context = context,
 		.plan = context->plan,
 		.as = as,
 		.type = type,
 		.part = part,
 		.header = header_of(context, part),
-		.derived = found > 0 ? &derived : NULL,
+		.derived = plan_cascade_begins(context->plan, type, part) ? context->derived : NULL,
 		.wanting = plan_wanting(context->plan, type, part),
 	};
 
-	if (found > 0 && keeps)
-		error = emit_derived_map(context, &derived);
-	if (!error)
-		error = sums_make_room(&here, keeps);
-	if (error)
-		ebpf_asm_fail(as, error);
-	emit_all(&parts, found > 0 ? &derived : NULL);
-	emit_derived_fini(&derived);
+	if (parts.derived)
+		emit_raising(&parts);
+	else
+		emit_all(&parts);
 }

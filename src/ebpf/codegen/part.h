@@ -21,11 +21,11 @@ struct emit_parts {
 };
 
 /*
- * part: the code for type. keeps: the map of what is raised is made, and stays; else the code is only measured. Errors
- * stick to as.
+ * part: what code a program has for several types. Before that its context has room, and derived where what was added
+ * to it is raised. keeps: the maps for that are made, and stay; else the code is only measured. Errors stick to as.
  */
-void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part,
-	       bool keeps);
+void emit_begin(struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived, bool keeps);
+void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part);
 
 /*
  * unread: code for an event that the rules of the part cannot be shown, because what they look at could not be read: it

@@ -257,9 +257,18 @@ static void expire_run(struct emit *emit, uint32_t out, uint32_t raised)
 /* What the run or timer raised is dealt with, in one place for all rules: the verifier then follows it once. */
 static void raise(struct emit *emit)
 {
-	emit_frame_leave_rule(emit->as);
+	struct ebpf_asm *as = emit->as;
+	uint32_t none = ebpf_label(as);
+
+	emit_frame_leave_rule(as);
 	emit_derived_later(emit);
+	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	emit_frame_set(as, FRAME(raised), 0);
 	emit_drain(emit);
+	emit_frame_point(as, FRAME(record), R6);
+	emit_frame_forget(as, FRAME(queue));
+	ebpf_bind(as, none);
 }
 
 /* bpf_loop's callback (turn, frame): one item of the list. */
@@ -319,7 +328,7 @@ static void emit_all(const struct emit_context *context, struct ebpf_asm *as, st
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
 	emit_frame_begin(context->memory, as);
 	if (derived) {
-		emit_drain_function(context, as, derived, lock);
+		emit_drain_turn(context, as, derived);
 		emit_frame_set(as, FRAME(raised), 0);
 		emit_frame_forget(as, FRAME(queue));
 	}
@@ -339,11 +348,11 @@ void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
 {
 	const struct plan_part all = { .first = 0, .end = context->plan->program->rule_count };
 	struct emit_context here = *context;
-	struct emit_derived derived;
-	int found = emit_derived_find(context, PROGRAM_NONE, &all, &derived), error = found < 0 ? found : 0;
+	struct emit_derived derived = { .map = -1 };
+	int found = emit_derived_add(context, PROGRAM_NONE, &all, &derived), error = found < 0 ? found : 0;
 
 	if (found > 0)
-		error = emit_derived_map(context, &derived);
+		error = emit_derived_settle(context, &derived, true);
 	if (!error)
 		error = sums_make_room(&here, true);
 	if (error)

@@ -4,6 +4,7 @@
 
 /* Inside the matcher: the parts of its code, and what has come of it in the kernel. */
 
+#include "ebpf/codegen/derived.h"
 #include "ebpf/matcher/matcher.h"
 #include "ebpf/memory/emit.h"
 #include "ebpf/memory/layout.h"
@@ -54,7 +55,8 @@ struct ebpf_matcher {
 	struct ebpf_matcher_options options;
 	struct plan *plan;
 	struct memory memory;
-	struct emit_context code; /* what all code is generated from */
+	struct emit_context code;    /* what all code is generated from */
+	struct emit_derived derived; /* of the program under way */
 	struct matcher_type *types;
 	struct matcher_inbox inbox;
 	struct matcher_sweep sweep;

@@ -72,7 +72,16 @@ void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint3
  */
 void ebpf_matcher_set_place(struct ebpf_matcher *matcher, const struct scope *scope, bool knows_who);
 
-/* Emits the code of one part to as, whose current function is main. Errors stick to as. */
+/* A part of the code for a type. */
+struct ebpf_matcher_part {
+	uint32_t type, part;
+};
+
+/* Begins a program in as: which parts are emitted to it from now on. Errors stick to as. */
+void ebpf_matcher_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as, const struct ebpf_matcher_part *parts,
+			size_t count);
+
+/* Emits the code of one of these parts. Errors stick to as. */
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);
 
 /*

@@ -38,8 +38,9 @@ struct emit_context {
 	/* Where the code goes: what actions ask before they touch a process, and whether the record has who it was. */
 	const struct scope *scope;
 	bool knows_who;
-	int room; /* the map in which the program under way puts together what is added up (sums/sums.h); -1: there is
-		     none */
+	/* Of the program under way: */
+	int room; /* the map in which it puts together what is added up (sums/sums.h); -1: there is none */
+	const struct emit_derived *derived; /* what deals with raised events; NULL: none are raised */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */

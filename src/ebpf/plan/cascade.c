@@ -81,20 +81,25 @@ static int init(const struct plan *plan, struct plan_cascade *cascade)
 
 int plan_cascade(const struct plan *plan, uint32_t type, const struct plan_part *part, struct plan_cascade *cascade)
 {
-	*cascade = (struct plan_cascade){ .rules = NULL };
-	for (uint32_t rule = part->first; rule < part->end; rule++) {
-		if (!begins(plan, rule, type))
-			continue;
-		if (!cascade->rules && init(plan, cascade)) {
-			plan_cascade_fini(cascade);
-			return -ENOMEM;
-		}
-		reach(plan, rule, cascade);
-	}
-	if (!cascade->rules)
+	if (!plan_cascade_begins(plan, type, part))
 		return 0;
+	if (!cascade->rules && init(plan, cascade)) {
+		plan_cascade_fini(cascade);
+		return -ENOMEM;
+	}
+	for (uint32_t rule = part->first; rule < part->end; rule++)
+		if (begins(plan, rule, type))
+			reach(plan, rule, cascade);
 	number_places(plan, cascade);
 	return 1;
+}
+
+bool plan_cascade_begins(const struct plan *plan, uint32_t type, const struct plan_part *part)
+{
+	for (uint32_t rule = part->first; rule < part->end; rule++)
+		if (begins(plan, rule, type))
+			return true;
+	return false;
 }
 
 void plan_cascade_fini(struct plan_cascade *cascade)

@@ -16,8 +16,13 @@ struct plan_cascade {
 	uint32_t place_count;
 };
 
-/* type NONE: when the time is up. Returns whether anything is raised, or -ENOMEM. */
+/*
+ * Adds what an event of type leads to in part to the cascade, which begins as zeros; type NONE: when the time is up.
+ * Returns whether anything is raised then, or -ENOMEM. Numbers of places hold when all was added.
+ */
 int plan_cascade(const struct plan *plan, uint32_t type, const struct plan_part *part, struct plan_cascade *cascade);
+/* Whether anything is raised there. */
+bool plan_cascade_begins(const struct plan *plan, uint32_t type, const struct plan_part *part);
 void plan_cascade_fini(struct plan_cascade *cascade);
 
 #endif

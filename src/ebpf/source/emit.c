@@ -567,6 +567,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 		extent = unit->entries[i].extent > extent ? unit->entries[i].extent : extent;
 		emission.has_records |= !unit->entries[i].want->packed;
 	}
+	options->begin(options->context, as, unit, &options->style, options->scope);
 	emission.context_slot = ebpf_stack_take(as, 8);
 	if (!emission.scratch)
 		emission.record = ebpf_stack_take(as, extent);

@@ -34,10 +34,15 @@ enum {
 	SOURCE_RECORD_STACK_BYTES = 512 - EBPF_MATCHER_STACK_BYTES - EBPF_CALL_STACK_BYTES - SOURCE_OWN_STACK_BYTES,
 };
 
+/* Before the first body of a program. */
+typedef void source_begin_fn(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+			     const struct source_style *style, const struct scope *scope);
+
 struct source_emit_options {
 	const struct scope *scope;
 	struct source_style style;
 	const struct source_node *tid, *tgid; /* of the current task; NULL: asked for by a helper */
+	source_begin_fn *begin;
 	source_body_fn *body, *unread;
 	void *context;
 	const struct source_await *await; /* of a unit that awaits */

@@ -103,7 +103,7 @@ int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct as
 	if (find_type(btf, &type))
 		return diag_no_memory(diag);
 	ring->needs.body[0] = true;
-	ring->want = (struct source_want){ .type = type, .group = UINT32_MAX, .needs = &ring->needs };
+	ring->want = (struct source_want){ .type = type, .group = SOURCE_GROUP_OWN, .needs = &ring->needs };
 	ring->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "io_uring", 4, COUNT_BYTES, 1, &options);
 	if (ring->map < 0)
 		return diag_error(diag, NULL, ring->map, "cannot allocate memory for a program: %s",

@@ -12,6 +12,9 @@
 #include "ebpf/path/resolve.h"
 #include "ebpf/source/needs.h"
 
+/* The group of a set's own wants. */
+#define SOURCE_GROUP_OWN UINT32_MAX
+
 /* One event type and what somebody wants to know of its events. */
 struct source_want {
 	const struct event_type *type;

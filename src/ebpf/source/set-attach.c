@@ -76,7 +76,7 @@ void source_set_detach(struct source_set *set)
 static bool is_needed(const struct source_unit *unit, bool (*is_wanted)(void *, const struct source_want *),
 		      void *context)
 {
-	bool needed = unit->await != NULL || unit->group == UINT32_MAX;
+	bool needed = unit->await != NULL || unit->group == SOURCE_GROUP_OWN;
 
 	for (size_t i = 0; i < unit->entry_count && !needed; i++)
 		needed = is_wanted(context, unit->entries[i].want);

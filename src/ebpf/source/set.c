@@ -32,6 +32,15 @@ static const struct source_want *ring_want(const struct source_set *set)
 	return set->ring.counts ? &set->wants[set->options.count] : NULL;
 }
 
+static void emit_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+		       const struct source_style *style, const struct scope *scope)
+{
+	struct source_set *set = context;
+
+	if (set->options.begin)
+		set->options.begin(set->options.body_context, as, unit, style, scope);
+}
+
 /* All kinds of wants meet here. */
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		      const struct source_style *style, const struct scope *scope)
@@ -90,6 +99,7 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 		.style = { .cast = set->cast, .cautious = cautious, .past = program->past },
 		.tid = set->tid,
 		.tgid = set->tgid,
+		.begin = emit_begin,
 		.body = emit_body,
 		.unread = emit_unread,
 		.context = set,

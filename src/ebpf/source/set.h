@@ -26,6 +26,7 @@ struct source_set_options {
 	uint32_t log_level;
 	bool cautious;                 /* begin with the form for kernels that refuse the usual one; for tests */
 	bool past_exec;                /* execve is looked at when it has succeeded, as before Linux 6.10; for tests */
+	source_begin_fn *begin;        /* NULL: there is nothing to begin with */
 	source_body_fn *body, *unread; /* for wants with needs */
 	void *body_context;
 	struct ship_options ship;   /* for wants without; on_event NULL where there are none */

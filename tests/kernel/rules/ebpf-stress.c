@@ -107,6 +107,22 @@ static void compile(struct stress *stress, const char *catalog)
 		die(stress, "compiling", result);
 }
 
+static void emit_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+		       const struct source_style *style, const struct scope *scope)
+{
+	struct stress *stress = context;
+	struct ebpf_matcher_part *parts = alloc_zero(unit->entry_count, sizeof *parts);
+	size_t count = 0;
+
+	(void)style;
+	(void)scope;
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (unit->group != SOURCE_GROUP_OWN)
+			parts[count++] = (struct ebpf_matcher_part){ unit->entries[i].want->index, unit->group };
+	ebpf_matcher_begin(stress->matcher, as, parts, count);
+	alloc_free(parts);
+}
+
 static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
 		      const struct source_style *style, const struct scope *scope)
 {
@@ -150,6 +166,7 @@ static void attach(struct stress *stress, struct source_want *wants, struct ebpf
 		.scope = EBPF_SCOPE_ALL,
 		.btf = stress->btf,
 		.features = &stress->features,
+		.begin = emit_begin,
 		.body = emit_body,
 		.body_context = stress,
 	};

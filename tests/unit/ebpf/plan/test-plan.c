@@ -242,7 +242,7 @@ static void one_number_distinguishes_rules(void **state)
 static void what_is_raised_is_followed(void **state)
 {
 	const struct plan_part first = { .first = 0, .end = 1 };
-	struct plan_cascade cascade;
+	struct plan_cascade cascade = { 0 };
 	struct planned planned;
 	(void)state;
 
