@@ -72,6 +72,8 @@ enum source_op {
 	SOURCE_USER_UINT,
 	SOURCE_USER_INT,
 	SOURCE_USER_CHARS, /* a string that ends there at the latest */
+	/* in no catalog: */
+	SOURCE_COOKIE, /* the number that the probe in user code was attached with */
 };
 
 /* `->member`, `.member` or `[index]` */

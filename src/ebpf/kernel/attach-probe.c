@@ -7,6 +7,7 @@
 #include "ebpf/kernel/attach-format.h"
 #include "ebpf/kernel/own-probe.h"
 
+#include <bpf/bpf.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -234,7 +235,7 @@ struct link_of_probes {
 	uint32_t count, probe_flags, pid, unused;
 };
 
-int attach_probe_link(int program_fd, const struct attach_place *place)
+int attach_probe_link(int program_fd, const struct attach_place *place, uint64_t cookie)
 {
 	const struct link_of_probes link = {
 		.program_fd = (uint32_t)program_fd,
@@ -242,6 +243,7 @@ int attach_probe_link(int program_fd, const struct attach_place *place)
 		.path = (uintptr_t)place->path,
 		.offsets = (uintptr_t)&place->offset,
 		.semaphores = place->semaphore ? (uintptr_t)&place->semaphore : 0,
+		.cookies = (uintptr_t)&cookie,
 		.count = 1,
 		.probe_flags = place->at_return, /* BPF_F_UPROBE_MULTI_RETURN */
 	};
@@ -278,25 +280,32 @@ static const char *why_not(const struct attach_place *place, int error)
 	return strerror(-error);
 }
 
-static int attach_event(int program_fd, const struct attach_place *place)
+/* The link keeps the event of perf, and enables it. */
+static int attach_event(int program_fd, const struct attach_place *place, uint64_t cookie)
 {
-	int fd = open_probe(place);
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
+	int event = open_probe(place), link;
 
-	if (fd >= 0 && (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
+	if (event < 0)
+		return event;
+	link = bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options);
+	if (link >= 0 && ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0) {
 		int error = -errno;
 
-		close(fd);
-		return error;
+		close(link);
+		link = error;
 	}
-	return fd;
+	close(event);
+	return link;
 }
 
-int attach_probe(int program_fd, const struct attach_place *place, bool by_link, const char *tracepoint,
-		 struct asterism_diag *diag)
+int attach_probe(int program_fd, const struct attach_probe *probe, struct asterism_diag *diag)
 {
-	int fd = by_link ? attach_probe_link(program_fd, place) : attach_event(program_fd, place);
+	int fd = probe->by_link ? attach_probe_link(program_fd, probe->place, probe->cookie)
+				: attach_event(program_fd, probe->place, probe->cookie);
 
 	if (fd >= 0)
 		return fd;
-	return diag_error(diag, NULL, fd, "cannot attach a program to %s: %s", tracepoint, why_not(place, fd));
+	return diag_error(diag, NULL, fd, "cannot attach a program to %s: %s", probe->tracepoint,
+			  why_not(probe->place, fd));
 }

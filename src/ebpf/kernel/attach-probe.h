@@ -53,13 +53,19 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 /* What a program is loaded for that is to have a link: BPF_TRACE_UPROBE_MULTI. */
 #define ATTACH_PROBE_LINK ((enum bpf_attach_type)48)
 
+/* What a program of the kprobe type is attached to, for all processes. */
+struct attach_probe {
+	const struct attach_place *place;
+	const char *tracepoint;
+	uint64_t cookie; /* which the program may ask for there */
+	bool by_link;    /* of probes, for which it was loaded; else through perf */
+};
+
 /*
- * A program of the kprobe type, for all processes: by a link, where it was loaded for that, else through perf. The
- * kernel detaches events of perf one by one, 80 ms each, links side by side. Returns a descriptor whose closing
- * detaches, or -errno.
+ * The kernel detaches events of perf one by one, 80 ms each, links of probes side by side. Returns a descriptor whose
+ * closing detaches, or -errno.
  */
-int attach_probe(int program_fd, const struct attach_place *place, bool by_link, const char *tracepoint,
-		 struct asterism_diag *diag);
-int attach_probe_link(int program_fd, const struct attach_place *place);
+int attach_probe(int program_fd, const struct attach_probe *probe, struct asterism_diag *diag);
+int attach_probe_link(int program_fd, const struct attach_place *place, uint64_t cookie);
 
 #endif

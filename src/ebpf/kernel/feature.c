@@ -102,8 +102,8 @@ static bool has_probe_links(void)
 	static const struct bpf_insn insns[] = { ZERO(R0), EXIT };
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = ATTACH_PROBE_LINK);
 	int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "Dual BSD/GPL", insns, 2, &options);
-	int link =
-		program < 0 ? program : attach_probe_link(program, &(struct attach_place){ .path = "/", .offset = 1 });
+	int link = program < 0 ? program
+			       : attach_probe_link(program, &(struct attach_place){ .path = "/", .offset = 1 }, 0);
 
 	if (link >= 0)
 		close(link);

@@ -211,6 +211,16 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 	source_end_pointers(as, node, null);
 }
 
+static void emit_cookie(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	if (style->known && source_same(node, style->known)) {
+		ebpf_load(as, BPF_DW, R0, R10, style->known_slot);
+		return;
+	}
+	ebpf_mov(as, R1, SOURCE_REG_CONTEXT);
+	ebpf_call(as, BPF_FUNC_get_attach_cookie);
+}
+
 /* As source_emit_value, but what is above the returned width is still as it was loaded. */
 static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
@@ -429,6 +439,9 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 	case SOURCE_CTX:
 	case SOURCE_CTXS:
 		emit_ctx(as, path);
+		break;
+	case SOURCE_COOKIE:
+		emit_cookie(as, style, path);
 		break;
 	default:
 		if (path->op >= SOURCE_AND && path->op <= SOURCE_MUL)

@@ -448,7 +448,7 @@ static void emit_scope(struct emission *emission)
 
 	ebpf_note(as, "in scope?");
 	emit_current(emission);
-	if (unit->place.is_own) {
+	if (unit->is_own) {
 		uint32_t own = ebpf_label(as);
 
 		scope_emit_own(scope, as, R8, own);
@@ -470,6 +470,14 @@ static void emit_scope(struct emission *emission)
 	ebpf_bind(as, in);
 }
 
+/* r0 is the value of path, which is known from here on. */
+static void know(struct emission *emission, const struct source_node *path)
+{
+	emission->style.known_slot = ebpf_stack_take(emission->as, 8);
+	emission->style.known = path;
+	ebpf_store(emission->as, BPF_DW, R10, emission->style.known_slot, R0);
+}
+
 /* Goes to quiet where the call's number is enough to say that there is no event; 32-bit ones in scope are counted. */
 static void emit_calls(struct emission *emission, uint32_t quiet)
 {
@@ -479,11 +487,9 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 
 	if (!options->number)
 		return;
-	emission->style.known_slot = ebpf_stack_take(as, 8);
 	source_calls_emit(as, &emission->style, options->number, &options->memory,
 			  emission->counts_others ? unwanted : quiet);
-	ebpf_store(as, BPF_DW, R10, emission->style.known_slot, R0);
-	emission->style.known = options->number;
+	know(emission, options->number);
 	if (!emission->counts_others)
 		return;
 	ebpf_jump(as, wanted);
@@ -509,6 +515,10 @@ static void emit_begin(struct emission *emission, uint32_t quiet)
 		ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
 		emit_calls(emission, quiet);
 		emit_scope(emission);
+		if (emission->unit->cookie) {
+			source_emit_value(as, &emission->style, emission->unit->cookie);
+			know(emission, emission->unit->cookie);
+		}
 	} else {
 		emission->style.detached = true;
 		emission->awaited.after_exec = emission->style.past;

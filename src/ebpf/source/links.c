@@ -15,7 +15,7 @@ static const uint64_t look_ns = 1000 * 1000 * 1000;
 
 struct link {
 	int fd;
-	size_t owner;
+	struct links_owner owner;
 	bool is_probe;
 };
 
@@ -45,14 +45,14 @@ static int add_file(struct links *links, const char *path)
 	return 0;
 }
 
-int links_add(struct links *links, int fd, size_t owner, const struct attach_place *place)
+int links_add(struct links *links, int fd, const struct links_owner *owner, const struct attach_place *place)
 {
 	if (alloc_grow(&links->items, &links->capacity, links->count, sizeof *links->items) ||
 	    (place && !place->is_own && add_file(links, place->path))) {
 		close(fd);
 		return -ENOMEM;
 	}
-	links->items[links->count++] = (struct link){ fd, owner, place };
+	links->items[links->count++] = (struct link){ fd, *owner, place };
 	return 0;
 }
 
@@ -85,22 +85,27 @@ void links_close(struct links *links)
 	links->file_count = 0;
 }
 
-bool links_has(const struct links *links, size_t owner)
+static bool is_of(const struct link *link, const struct links_owner *owner)
+{
+	return link->owner.program == owner->program && link->owner.spot == owner->spot;
+}
+
+bool links_has(const struct links *links, const struct links_owner *owner)
 {
 	for (size_t i = 0; i < links->count; i++)
-		if (links->items[i].owner == owner)
+		if (is_of(&links->items[i], owner))
 			return true;
 	return false;
 }
 
-void links_close_of(struct links *links, size_t owner)
+void links_close_of(struct links *links, const struct links_owner *owner)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < links->count; i++) {
 		struct link link = links->items[i];
 
-		if (link.owner == owner)
+		if (is_of(&link, owner))
 			continue;
 		links->items[i] = links->items[kept];
 		links->items[kept++] = link;

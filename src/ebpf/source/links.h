@@ -14,6 +14,13 @@
 #include <stddef.h>
 
 struct probed_file;
+struct source_spot;
+
+/* What is attached where. */
+struct links_owner {
+	size_t program;
+	const struct source_spot *spot; /* the probe in user code; NULL: at the program's tracepoint */
+};
 
 struct links {
 	struct link *items;
@@ -26,10 +33,10 @@ struct links {
 
 /* Takes a descriptor whose closing detaches something of owner; place: of a probe in user code, whose path is borrowed,
  * else NULL. Returns 0 or -ENOMEM; then it is closed. */
-int links_add(struct links *links, int fd, size_t owner, const struct attach_place *place);
+int links_add(struct links *links, int fd, const struct links_owner *owner, const struct attach_place *place);
 
-bool links_has(const struct links *links, size_t owner);
-void links_close_of(struct links *links, size_t owner);
+bool links_has(const struct links *links, const struct links_owner *owner);
+void links_close_of(struct links *links, const struct links_owner *owner);
 
 /* Closes them; those of probes last, side by side: each takes the kernel some 30 ms, in which the others would go on.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Decides how the wanted types are spread over programs. Sources of one tracepoint share a program, so that the kernel
- * enters BPF once per firing, unless their SCOPE differs: a program begins with one scope test for all. Probes at which
- * the same entries would do the same share one, too.
+ * enters BPF once per firing, unless their SCOPE differs: a program begins with one scope test for all.
  */
 
 #include "ebpf/source/plan.h"
@@ -12,6 +11,7 @@
 #include "ebpf/path/value.h"
 #include "ebpf/path/walk.h"
 #include "ebpf/source/await.h"
+#include "ebpf/source/merge.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -115,7 +115,13 @@ static int find_tracepoint(struct draft *draft)
 	draft->unit.tracepoint = draft->source->tracepoint;
 	if (attach_is_probe(draft->source->tracepoint)) {
 		draft->unit.classic = binding->classic = binding->is_probe = true;
-		draft->unit.place = *draft->place;
+		draft->unit.spots = arena_zero(binding->arena, 1, sizeof *draft->unit.spots);
+		if (!draft->unit.spots)
+			return -ENOMEM;
+		draft->unit.spots[0] =
+			(struct source_spot){ .tracepoint = draft->source->tracepoint, .place = *draft->place };
+		draft->unit.spot_count = 1;
+		draft->unit.is_own = draft->place->is_own;
 		binding->place = draft->place;
 		return 0;
 	}
@@ -322,6 +328,12 @@ static int draft_source(const struct draft *one, const struct btf_kernel *btf, s
 	return drafts->items ? result : -ENOMEM;
 }
 
+/* Several places of one probe have programs of their own at first. */
+static uint64_t offset_of(const struct source_unit *unit)
+{
+	return unit->spot_count ? unit->spots[0].place.offset : 0;
+}
+
 static struct source_unit *unit_for(struct source_plan *plan, const struct source_unit *wanted)
 {
 	for (size_t i = 0; i < plan->unit_count; i++) {
@@ -329,89 +341,13 @@ static struct source_unit *unit_for(struct source_plan *plan, const struct sourc
 
 		if (strcmp(unit->tracepoint, wanted->tracepoint) == 0 && unit->classic == wanted->classic &&
 		    strcmp(unit->scope_text, wanted->scope_text) == 0 && unit->group == wanted->group &&
-		    unit->place.offset == wanted->place.offset)
+		    offset_of(unit) == offset_of(wanted))
 			return unit;
 	}
 	if (alloc_grow(&plan->units, &plan->unit_capacity, plan->unit_count, sizeof *plan->units))
 		return NULL;
 	plan->units[plan->unit_count] = *wanted;
 	return &plan->units[plan->unit_count++];
-}
-
-static bool same_conditions(const struct source_conditions *a, const struct source_conditions *b)
-{
-	for (uint32_t i = 0; i < a->count && i < b->count; i++)
-		if (!source_same_condition(&a->items[i], &b->items[i]))
-			return false;
-	return a->count == b->count;
-}
-
-static bool same_entry(const struct source_entry *a, const struct source_entry *b)
-{
-	if (a->want != b->want || a->extent != b->extent || !same_conditions(&a->when, &b->when))
-		return false;
-	for (uint32_t i = 0; i < a->want->type->field_count; i++)
-		if (!source_same(a->paths[i], b->paths[i]))
-			return false;
-	return true;
-}
-
-/* Whether one program serves both. */
-static bool same_program(const struct source_unit *a, const struct source_unit *b)
-{
-	if (!a->place.path || !b->place.path || a->place.is_own != b->place.is_own || a->group != b->group ||
-	    a->entry_count != b->entry_count || strcmp(a->scope_text, b->scope_text) != 0)
-		return false;
-	for (size_t i = 0; i < a->entry_count; i++)
-		if (!same_entry(&a->entries[i], &b->entries[i]))
-			return false;
-	return true;
-}
-
-/* The last unit goes to the first one that does the same, if there is one. */
-static int merge_last(struct source_plan *plan)
-{
-	struct source_unit *last = &plan->units[plan->unit_count - 1], *unit = plan->units;
-
-	while (unit < last && !same_program(unit, last))
-		unit++;
-	if (unit == last)
-		return 0;
-	struct source_spot *others = arena_zero(plan->arena, unit->other_count + 1, sizeof *others);
-
-	if (!others)
-		return -ENOMEM;
-	if (unit->other_count)
-		memcpy(others, unit->others, unit->other_count * sizeof *others);
-	others[unit->other_count] = (struct source_spot){ last->tracepoint, last->place };
-	unit->others = others;
-	unit->other_count++;
-	alloc_free(last->entries);
-	plan->unit_count--;
-	return 0;
-}
-
-/* Once all entries are known. The units keep their order. */
-static int merge_units(struct source_plan *plan)
-{
-	size_t count = plan->unit_count;
-	int result = 0;
-
-	plan->unit_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		plan->units[plan->unit_count++] = plan->units[i];
-		if (!result)
-			result = merge_last(plan);
-	}
-	return result;
-}
-
-static int add_entry(struct source_unit *unit, const struct source_entry *entry)
-{
-	if (alloc_grow(&unit->entries, &unit->entry_capacity, unit->entry_count, sizeof *entry))
-		return -ENOMEM;
-	unit->entries[unit->entry_count++] = *entry;
-	return 0;
 }
 
 static int add_drafts(struct source_plan *plan, const struct drafts *drafts)
@@ -421,7 +357,7 @@ static int add_drafts(struct source_plan *plan, const struct drafts *drafts)
 	for (size_t i = 0; i < drafts->count && !result; i++) {
 		struct source_unit *unit = unit_for(plan, &drafts->items[i].unit);
 
-		result = unit ? add_entry(unit, &drafts->items[i].entry) : -ENOMEM;
+		result = unit ? source_unit_add_entry(unit, &drafts->items[i].entry) : -ENOMEM;
 	}
 	return result;
 }
@@ -520,7 +456,7 @@ int source_plan_new(const struct btf_kernel *btf, const struct source_want *want
 	}
 	for (size_t i = 0; i < count && !result; i++)
 		result = add_want(plan, btf, &wants[i], diag);
-	if (!result && merge_units(plan))
+	if (!result && source_merge_units(plan))
 		result = diag_no_memory(diag);
 	for (size_t i = 0; i < plan->unit_count && !result; i++)
 		source_await_plan(&plan->units[i]);
@@ -558,7 +494,7 @@ int source_plan_split(struct source_plan *plan, size_t index)
 	half.counts_others = false;
 	half.entry_count = half.entry_capacity = 0;
 	for (size_t i = keep; i < unit->entry_count; i++) {
-		if (add_entry(&half, &unit->entries[i])) {
+		if (source_unit_add_entry(&half, &unit->entries[i])) {
 			alloc_free(half.entries);
 			return -ENOMEM;
 		}

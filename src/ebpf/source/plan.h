@@ -3,8 +3,8 @@
 #define EBPF_SOURCE_PLAN_H
 
 /*
- * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope,
- * and one for all probes in user code at which the same is to be done: a verifier's second per program is spent once.
+ * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope;
+ * probes in user code share units.
  * Everything that can be wrong with a catalog's paths on this kernel comes to light here, before anything is loaded.
  */
 
@@ -35,22 +35,25 @@ struct source_entry {
 	/* Bytes of the record that are filled, from its start; packed: what the strings take one after the other. */
 	uint32_t extent;
 	uint32_t await; /* source/await.h: the entry's number, from 1; 0: what cannot be read at once is unread */
+	uint64_t bit;   /* of probes in user code: set in the cookies of those where the entry is asked */
 };
 
 /* A probe in user code. */
 struct source_spot {
 	const char *tracepoint;
 	struct attach_place place;
+	uint64_t cookie; /* what it is attached with: the bits of its entries */
 };
 
 struct source_unit {
 	const char *tracepoint; /* "system:name" */
 	bool classic;
-	uint32_t attach_id;         /* type id of the prototype; of the tracepoint in tracefs where classic */
-	const char *module;         /* whose type attach_id is; NULL: the kernel's */
-	struct attach_place place;  /* path: a probe in user code instead of a tracepoint */
-	struct source_spot *others; /* where the program is attached as well; the arena's */
-	size_t other_count;
+	uint32_t attach_id;        /* type id of the prototype; of the tracepoint in tracefs where classic */
+	const char *module;        /* whose type attach_id is; NULL: the kernel's */
+	struct source_spot *spots; /* where the program is attached instead of at a tracepoint; the arena's */
+	size_t spot_count;
+	bool is_own;                /* as that of the spots' places */
+	struct source_node *cookie; /* by which entries are told apart; NULL: they are asked at all spots */
 	const char *scope_text;
 	struct source_paths scope;
 	uint32_t group;

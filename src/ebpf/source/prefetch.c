@@ -20,7 +20,7 @@ struct prefetch {
 
 bool source_prefetch_pays(const struct source_unit *unit)
 {
-	if (!unit->place.path || unit->place.is_own)
+	if (!unit->spot_count || unit->is_own)
 		return false;
 	for (size_t i = 0; i < unit->entry_count; i++)
 		if (source_entry_reads_user(&unit->entries[i]))
@@ -96,7 +96,14 @@ void source_prefetch_emit(struct ebpf_asm *as, const struct source_unit *unit, c
 		const struct event_type *type = unit->entries[i].want->type;
 		const struct source_conditions *when = &unit->entries[i].when;
 
+		if (!source_entry_reads_user(&unit->entries[i]))
+			continue;
+		uint32_t next = ebpf_label(as);
+
 		ebpf_note(as, "what %s asks is to be there", type->name);
+		for (uint32_t j = 0; j < when->count && unit->cookie; j++)
+			if (when->items[j].path->left == unit->cookie)
+				source_emit_condition(as, style, &when->items[j], next);
 		for (uint32_t j = 0; j < when->count; j++)
 			emit_node(&prefetch, when->items[j].path);
 		for (uint32_t j = 0; j < type->field_count; j++) {
@@ -106,5 +113,6 @@ void source_prefetch_emit(struct ebpf_asm *as, const struct source_unit *unit, c
 			prefetch.bytes = type->fields[j].bytes;
 			emit_node(&prefetch, unit->entries[i].paths[j]);
 		}
+		ebpf_bind(as, next);
 	}
 }

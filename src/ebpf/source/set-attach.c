@@ -5,32 +5,48 @@
 
 #include <errno.h>
 
-/* Attaches a program at a probe, or where its tracepoint is. */
-static int attach(struct source_set *set, const struct loaded *program, const struct source_spot *spot,
-		  struct asterism_diag *diag)
+/* Keeps what the program is attached by. */
+static int keep_link(struct source_set *set, const struct loaded *program, int fd, const struct source_spot *spot,
+		     struct asterism_diag *diag)
 {
-	int fd;
+	size_t number = (size_t)(program - set->programs);
 
-	if (spot->place.path)
-		fd = attach_probe(program->program, &spot->place, set->options.features->probe_links, spot->tracepoint,
-				  diag);
-	else if (program->classic)
-		fd = attach_classic(program->program, program->tracepoint, program->attach_id, diag);
-	else
-		fd = attach_raw(program->program, program->tracepoint, diag);
 	if (fd < 0)
 		return fd;
-	if (links_add(&set->links, fd, (size_t)(program - set->programs), spot->place.path ? &spot->place : NULL))
+	if (links_add(&set->links, fd, &(struct links_owner){ number, spot }, spot ? &spot->place : NULL))
 		return diag_no_memory(diag);
-	return program->watch ? watch_attach(program->watch, diag) : 0;
+	return 0;
+}
+
+static int attach_spot(struct source_set *set, const struct loaded *program, const struct source_spot *spot,
+		       struct asterism_diag *diag)
+{
+	const struct attach_probe probe = {
+		.place = &spot->place,
+		.tracepoint = spot->tracepoint,
+		.cookie = spot->cookie,
+		.by_link = set->options.features->probe_links,
+	};
+
+	return keep_link(set, program, attach_probe(program->program, &probe, diag), spot, diag);
+}
+
+static int attach_tracepoint(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
+{
+	int fd = program->classic ? attach_classic(program->program, program->tracepoint, program->attach_id, diag)
+				  : attach_raw(program->program, program->tracepoint, diag);
+	int result = keep_link(set, program, fd, NULL, diag);
+
+	return !result && program->watch ? watch_attach(program->watch, diag) : result;
 }
 
 static int attach_everywhere(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
 {
-	int result = attach(set, program, &(struct source_spot){ program->tracepoint, program->place }, diag);
+	int result = program->spot_count ? 0 : attach_tracepoint(set, program, diag);
 
-	for (size_t i = 0; i < program->other_count && !result; i++)
-		result = attach(set, program, &program->others[i], diag);
+	for (size_t i = 0; i < program->spot_count && !result; i++)
+		if (program->spots[i].cookie & program->bits)
+			result = attach_spot(set, program, &program->spots[i], diag);
 	return result;
 }
 
@@ -39,7 +55,7 @@ enum turn { PROBES, LATE, OTHERS, TURNS };
 
 static enum turn turn_of(const struct loaded *program)
 {
-	return program->place.path ? PROBES : program->late ? LATE : OTHERS;
+	return program->spot_count ? PROBES : program->late ? LATE : OTHERS;
 }
 
 /*
@@ -73,35 +89,61 @@ void source_set_detach(struct source_set *set)
  * Calls that a program awaits are given back by others, which have to come before it wherever they meet. What counts
  * operations of io_uring stays.
  */
-static bool is_needed(const struct source_unit *unit, bool (*is_wanted)(void *, const struct source_want *),
-		      void *context)
+static bool always_stays(const struct source_unit *unit)
 {
-	bool needed = unit->await != NULL || unit->group == SOURCE_GROUP_OWN;
+	return unit->await != NULL || unit->group == SOURCE_GROUP_OWN;
+}
 
-	for (size_t i = 0; i < unit->entry_count && !needed; i++)
-		needed = is_wanted(context, unit->entries[i].want);
-	return needed;
+/* What is asked whether it is wanted. */
+struct asked {
+	bool (*is_wanted)(void *context, const struct source_want *want);
+	void *context;
+};
+
+/* The bits of the unit's wanted entries; all of them where the unit stays. */
+static uint64_t wanted_bits(const struct source_unit *unit, const struct asked *asked)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (always_stays(unit) || asked->is_wanted(asked->context, unit->entries[i].want))
+			bits |= unit->spot_count ? unit->entries[i].bit : UINT64_MAX;
+	return bits;
+}
+
+/* Attaches the program at spot (NULL: at its tracepoint), or detaches it. */
+static int adjust(struct source_set *set, const struct loaded *program, const struct source_spot *spot, bool needed,
+		  struct asterism_diag *diag)
+{
+	const struct links_owner owner = { (size_t)(program - set->programs), spot };
+
+	if (needed == links_has(&set->links, &owner))
+		return 0;
+	if (needed)
+		return spot ? attach_spot(set, program, spot, diag) : attach_tracepoint(set, program, diag);
+	watch_detach(program->watch);
+	links_close_of(&set->links, &owner);
+	return 0;
 }
 
 int source_set_adjust(struct source_set *set, bool (*is_wanted)(void *context, const struct source_want *want),
 		      void *context, struct asterism_diag *diag)
 {
+	const struct asked asked = { is_wanted, context };
 	int result = 0;
 	bool calls = false;
 
 	for (size_t i = 0; i < set->program_count && !result; i++) {
-		const struct source_unit *unit = &set->plan->units[set->programs[i].unit];
-		bool needed = is_needed(unit, is_wanted, context);
+		const struct loaded *program = &set->programs[i];
+		const struct source_unit *unit = &set->plan->units[program->unit];
+		uint64_t bits = wanted_bits(unit, &asked);
 
-		calls = calls || (needed && unit->native);
-		if (needed == links_has(&set->links, i))
-			continue;
-		if (needed) {
-			result = attach_everywhere(set, &set->programs[i], diag);
-		} else {
-			watch_detach(set->programs[i].watch);
-			links_close_of(&set->links, i);
-		}
+		calls = calls || (bits && unit->native);
+		if (!program->spot_count)
+			result = adjust(set, program, NULL, bits, diag);
+		for (size_t j = 0; j < program->spot_count && !result; j++)
+			result = adjust(set, program, &program->spots[j],
+					program->spots[j].cookie & program->bits & bits, diag);
 	}
 	if (!result)
 		result = calls_32bit_switch(&set->calls, calls, diag);

@@ -20,9 +20,9 @@ struct loaded {
 	const char *tracepoint;
 	bool classic;
 	uint32_t attach_id;
-	struct attach_place place;
-	const struct source_spot *others; /* the plan's */
-	size_t other_count;
+	const struct source_spot *spots; /* of probes in user code; the plan's */
+	size_t spot_count;
+	uint64_t bits; /* those of its entries: it is attached at spots with one of them */
 	int program, memory;
 	void *page; /* memory, mapped */
 	uint32_t stride;

@@ -112,11 +112,11 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 	*load = (struct ebpf_load_options){
 		.name = colon ? colon + 1 : program->tracepoint,
 		.file = program->tracepoint,
-		.type = unit->place.path ? BPF_PROG_TYPE_KPROBE
+		.type = unit->spot_count ? BPF_PROG_TYPE_KPROBE
 			: unit->classic  ? BPF_PROG_TYPE_TRACEPOINT
 					 : BPF_PROG_TYPE_TRACING,
 		.attach_type = !unit->classic                                           ? BPF_TRACE_RAW_TP
-			       : unit->place.path && set->options.features->probe_links ? ATTACH_PROBE_LINK
+			       : unit->spot_count && set->options.features->probe_links ? ATTACH_PROBE_LINK
 											: 0,
 		.attach_btf_id = unit->classic ? 0 : program->attach_id,
 		.attach_module = unit->module,
@@ -170,6 +170,17 @@ static int keep(struct source_set *set, struct loaded *program, int result)
 	return result;
 }
 
+/* Of unit's entries, or those of them that read memory of the user. */
+static uint64_t bits_of(const struct source_unit *unit, bool reading)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (!reading || source_entry_reads_user(&unit->entries[i]))
+			bits |= unit->entries[i].bit;
+	return bits;
+}
+
 /* A program of unit, not loaded yet, which late (or NULL) says the place of. */
 static struct loaded new_program(const struct source_unit *unit, const struct late_place *late)
 {
@@ -177,9 +188,9 @@ static struct loaded new_program(const struct source_unit *unit, const struct la
 		.tracepoint = late ? late->tracepoint : unit->tracepoint,
 		.classic = unit->classic,
 		.attach_id = late ? late->attach_id : unit->attach_id,
-		.place = unit->place,
-		.others = unit->others,
-		.other_count = unit->other_count,
+		.spots = unit->spots,
+		.spot_count = unit->spot_count,
+		.bits = bits_of(unit, false),
 		.late = late,
 		.past = late && late->after,
 		.program = -1,
@@ -274,7 +285,7 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		result = load_once(set, unit, &program, true, diag);
 	else if (result == -EPERM)
 		result = load_once(set, unit, &program, false, diag);
-	if (!result && unit->classic && !unit->place.path)
+	if (!result && unit->classic && !unit->spot_count)
 		result = watch_new(unit->tracepoint, set->options.btf, set->options.features, diag, &program.watch);
 	return keep(set, &program, result);
 }
@@ -288,9 +299,9 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 	struct loaded program = {
 		.tracepoint = unit->tracepoint,
 		.classic = true,
-		.place = unit->place,
-		.others = unit->others,
-		.other_count = unit->other_count,
+		.spots = unit->spots,
+		.spot_count = unit->spot_count,
+		.bits = bits_of(unit, true),
 		.prefetches = true,
 		.program = -1,
 		.memory = -1,

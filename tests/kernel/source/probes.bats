@@ -48,24 +48,40 @@ values() {
 	diff <(grep '"match"' live | undated) <(grep '"match"' replayed)
 }
 
-@test "probes at which the same is to be done share a program" {
+# The number of programs of the type that probes have, 2, of asterism run with these arguments for a process that sleeps.
+programs_of() {
+	sleep 60 &
+	started=$!
+	"$ASTERISM" run -v "$@" -p $started 2>err >out 3>&- &
+	session=$!
+	started="$started $session"
+	until grep -q observing err; do kill -0 $session || return; sleep 0.05; done
+	cat /proc/$session/fdinfo/* 2>/dev/null | grep -c '^prog_type:[[:space:]]*2$' || true
+	kill -INT $session
+	wait $session
+}
+
+@test "probes share a program, in which each has its own entries" {
 	cat >locks.events <<-END
 		EVENT given_back { lock: addr, shared: u32 }
 		FROM uprobe:"libc.so.6:pthread_mutex_unlock" { lock = user_arg(0), shared = 0 }
 		FROM uprobe:"libc.so.6:pthread_rwlock_unlock" { lock = user_arg(0), shared = 0 }
 		FROM uprobe:"libc.so.6:pthread_rwlock_destroy" { lock = user_arg(0), shared = 1 }
+		EVENT answered { ret: i64 }
+		FROM uretprobe:"libc.so.6:pthread_mutex_trylock" { ret = user_result() }
 	END
-	printf 'EVENTS "locks.events"\nRULE given PATTERN { given_back:g } RETURN { g.lock, g.shared }\n' >locks.rule
-	sleep 60 &
-	started=$!
-	"$ASTERISM" run -v locks.rule -p $started 2>err >out 3>&- &
-	session=$!
-	started="$started $session"
-	until grep -q observing err; do kill -0 $session; sleep 0.05; done
-	# Of the type that probes have: 2.
-	[ "$(cat /proc/$session/fdinfo/* 2>/dev/null | grep -c '^prog_type:[[:space:]]*2$')" -eq 2 ]
-	kill -INT $session
-	wait $session
+	printf 'EVENTS "locks.events"\nRULE given PATTERN { given_back:g } RETURN { g.lock, g.shared }\nRULE a PATTERN { answered }\n' >locks.rule
+	[ "$(programs_of locks.rule)" -eq 1 ]
+}
+
+@test "more probes than a program has room for take another" {
+	for f in abs atoi atol atoll calloc close ctime div dup dup2 exit feof ferror fflush fgetc fgets fileno free fopen \
+		fputc fputs fread fseek ftell fwrite getc getenv getpid gets puts isalnum isalpha isdigit kill; do
+		echo "EVENT of_$f { number: u32 } FROM uprobe:\"libc.so.6:$f\" { number = 1 }" >>many.events
+		echo "RULE of_$f PATTERN { of_$f }" >>of.rule
+	done
+	{ echo 'EVENTS "many.events"'; cat of.rule; } >many.rule
+	[ "$(programs_of many.rule)" -eq 2 ]
 }
 
 @test "a function that is not there is named" {
