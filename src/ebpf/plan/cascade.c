@@ -15,12 +15,39 @@ static uint32_t raised_type(const struct plan *plan, uint32_t rule, uint32_t sta
 	return plan_raised_type(plan, &program_statements(plan->program, &plan->program->rules[rule])[statement]);
 }
 
+/* Whether some run of rule may match, or an instance tell something, by a transition on type. */
+static bool tells(const struct plan *plan, const struct program_rule *rule, uint32_t type)
+{
+	const struct program_state *states = program_states(plan->program, rule);
+	uint32_t count;
+
+	for (uint32_t i = 0; i < rule->state_count; i++) {
+		const struct program_transition *transitions =
+			program_transitions_on(plan->program, &states[i], type, &count);
+
+		for (uint32_t j = 0; j < count; j++)
+			if (transitions[j].target == PROGRAM_TARGET_MATCH || transitions[j].flags & PROGRAM_TELL)
+				return true;
+	}
+	return false;
+}
+
+/* Whether rule may raise something at an event of type, which lets a timer go off first that is due. */
+static bool raises_at(const struct plan *plan, uint32_t rule, uint32_t type)
+{
+	const struct program_rule *of = &plan->program->rules[rule];
+	const struct plan_event *event = plan_event(plan, rule, type);
+
+	return plan->rules[rule].raises && event && event->wants &&
+	       (tells(plan, of, type) || (of->flags & PROGRAM_RULE_TIMER && tells(plan, of, PROGRAM_TIMER)));
+}
+
 /* Marks a rule that raises, and those that what it raises reaches. Depth: at most PLAN_COMPANY_MAX. */
 static void reach(const struct plan *plan, uint32_t rule, struct plan_cascade *cascade)
 {
 	const struct program *program = plan->program;
 
-	if (cascade->rules[rule] || !plan->rules[rule].raises)
+	if (cascade->rules[rule])
 		return;
 	cascade->rules[rule] = true;
 	for (uint32_t i = 0; i < program->rules[rule].statement_count; i++) {
@@ -30,7 +57,7 @@ static void reach(const struct plan *plan, uint32_t rule, struct plan_cascade *c
 			continue;
 		cascade->type_places[type] = 0;
 		for (uint32_t j = 0; j < plan->types[type].event_count; j++)
-			if (plan->types[type].events[j].wants)
+			if (raises_at(plan, plan->types[type].events[j].rule, type))
 				reach(plan, plan->types[type].events[j].rule, cascade);
 	}
 }
@@ -56,14 +83,10 @@ static void number_places(const struct plan *plan, struct plan_cascade *cascade)
 /* Whether rule may raise something at an event of type, or at a deadline. */
 static bool begins(const struct plan *plan, uint32_t rule, uint32_t type)
 {
-	const struct plan_event *event;
-
-	if (!plan->rules[rule].raises)
-		return false;
 	if (type == PROGRAM_NONE)
-		return plan->program->rules[rule].flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER);
-	event = plan_event(plan, rule, type);
-	return event && event->wants;
+		return plan->rules[rule].raises &&
+		       plan->program->rules[rule].flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER);
+	return raises_at(plan, rule, type);
 }
 
 static int init(const struct plan *plan, struct plan_cascade *cascade)

@@ -23,7 +23,8 @@
 #define EVENTS                                    \
 	"EVENT A { x: i64, y: i64, s: string }\n" \
 	"EVENT B { x: i64, y: i64, s: string }\n" \
-	"EVENT C { x: i64, y: i64 }\n"
+	"EVENT C { x: i64, y: i64 }\n"            \
+	"EVENT D { x: i64 }\n"
 
 struct planned {
 	struct rules rules;
@@ -262,6 +263,28 @@ static void what_is_raised_is_followed(void **state)
 	fini(&planned);
 }
 
+static void what_only_opens_a_run_raises_nothing(void **state)
+{
+	const struct plan_part first = { .first = 0, .end = 1 };
+	struct plan_cascade cascade = { 0 };
+	struct planned planned;
+	(void)state;
+
+	plan_of(&planned, "RULE one PATTERN { [A: a, C: c] } WHERE { [x] } DO { EMIT B(x = a.x) }\n"
+			  "RULE two PATTERN { [B: b, C: c] } WHERE { [x] } DO { EMIT D(x = b.x) }\n"
+			  "RULE three PATTERN { [D, D] } WHERE { [x] }");
+	assert_true(planned.plan->rules[0].raises && planned.plan->rules[1].raises);
+	assert_false(plan_cascade_begins(planned.plan, type_of(&planned, "A"), &first));
+	assert_int_equal(plan_cascade(planned.plan, type_of(&planned, "A"), &first, &cascade), 0);
+	assert_null(cascade.rules);
+	/* At C, the first rule matches; its B opens a run of the second, which raises nothing yet. */
+	assert_int_equal(plan_cascade(planned.plan, type_of(&planned, "C"), &first, &cascade), 1);
+	assert_true(cascade.rules[0] && !cascade.rules[1]);
+	assert_int_equal(cascade.place_count, 2);
+	plan_cascade_fini(&cascade);
+	fini(&planned);
+}
+
 static void acts_are_those_that_are_allowed(void **state)
 {
 	bool allowed[3] = { true, true, true };
@@ -391,6 +414,7 @@ int main(void)
 		cmocka_unit_test(no_number_keeps_a_division_from_being_counted),
 		cmocka_unit_test(one_number_distinguishes_rules),
 		cmocka_unit_test(what_is_raised_is_followed),
+		cmocka_unit_test(what_only_opens_a_run_raises_nothing),
 		cmocka_unit_test(acts_are_those_that_are_allowed),
 		cmocka_unit_test(interrupts_are_passed_on),
 		cmocka_unit_test(connected_rules_are_judged_together),
