@@ -16,7 +16,7 @@ struct emit_derived {
 	uint32_t count, bytes; /* of nodes */
 	uint32_t record_off;   /* of the record in them */
 	uint32_t scratch_off, cpu_bytes;
-	uint32_t turn, drain; /* the functions: bpf_loop's callback; (): all that was raised is dealt with */
+	uint32_t drain; /* the function */
 };
 
 /*
@@ -42,12 +42,7 @@ void emit_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t in
 void emit_derived_take_over(struct emit *emit, uint32_t none);
 void emit_derived_later(struct emit *emit);
 
-/*
- * drain: what was raised is dealt with. The functions; the loop over it in the frame at r9, which leaves r6 and r9
- * alone.
- */
-void emit_drain_turn(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived);
+/* drain: the function (), which deals with what was raised. */
 void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived);
-void emit_drain(struct emit *emit);
 
 #endif

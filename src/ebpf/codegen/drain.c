@@ -293,18 +293,18 @@ static bool locks_out_interrupts(const struct plan *plan)
 	return false;
 }
 
-void emit_drain_turn(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
+static uint32_t function_turn(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
 {
+	uint32_t function = ebpf_asm_function(as, "raised");
 	struct drain drain = { .context = context, .plan = context->plan, .as = as, .derived = derived };
 
 	drain.lock = emit_function_lock(as);
 	drain.places = alloc_zero(derived->cascade.place_count + 1, sizeof *drain.places);
 	if (!drain.places) {
 		ebpf_asm_fail(as, -ENOMEM);
-		return;
+		return function;
 	}
-	derived->turn = ebpf_asm_function(as, "raised");
-	ebpf_asm_enter(as, derived->turn);
+	ebpf_asm_enter(as, function);
 	for (uint32_t i = 1; i <= derived->cascade.place_count; i++)
 		drain.places[i] = ebpf_label(as);
 	drain.again = ebpf_label(as);
@@ -315,37 +315,31 @@ void emit_drain_turn(const struct emit_context *context, struct ebpf_asm *as, st
 	emit_turn(&drain);
 	ebpf_asm_leave(as);
 	alloc_free(drain.places);
+	return function;
 }
 
 void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
 {
 	struct emit emit = emit_of(context, as, &context->plan->rules[0].deadline);
+	uint32_t turn = function_turn(context, as, derived), unknown;
 
-	emit_drain_turn(context, as, derived);
 	emit.derived = derived;
 	derived->drain = ebpf_asm_global(as, "drain", 0);
 	ebpf_asm_enter(as, derived->drain);
+	unknown = ebpf_label(as);
+	ebpf_note(as, "what was raised is dealt with");
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, ebpf_stack_take(as, sizeof(struct matcher_frame)));
 	emit_frame_begin(context->memory, as);
-	emit_drain(&emit);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
-	ebpf_asm_leave(as);
-}
-
-void emit_drain(struct emit *emit)
-{
-	struct ebpf_asm *as = emit->as;
-	uint32_t unknown = ebpf_label(as);
-
-	ebpf_note(as, "what was raised is dealt with");
-	emit_derived_queue(emit, unknown);
+	emit_derived_queue(&emit, unknown);
 	ebpf_store_imm(as, BPF_W, R8, QUEUE(turn), 0);
 	ebpf_mov_imm(as, R1, MATCHER_TURNS_MAX + MATCHER_RAISED_MAX + 1);
-	ebpf_load_function(as, R2, emit->derived->turn);
+	ebpf_load_function(as, R2, turn);
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_bind(as, unknown);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
 }

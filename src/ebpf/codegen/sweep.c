@@ -9,7 +9,6 @@
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"
 #include "ebpf/codegen/part.h"
-#include "ebpf/sums/sums.h"
 
 #define WORK(member)    offsetof(struct matcher_work, member)
 #define OVERDUE(member) offsetof(struct matcher_overdue, member)
@@ -254,39 +253,46 @@ static void expire_run(struct emit *emit, uint32_t out, uint32_t raised)
 	ebpf_jump(as, emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE ? raised : out);
 }
 
-/* What the run or timer raised is dealt with, in one place for all rules: the verifier then follows it once. */
-static void raise(struct emit *emit)
+/* What a rule does about the item in r6 that is one of its own. */
+static void emit_item(struct emit *emit, uint32_t out, uint32_t raised)
 {
-	struct ebpf_asm *as = emit->as;
-	uint32_t none = ebpf_label(as);
-
-	emit_frame_leave_rule(as);
-	emit_derived_later(emit);
-	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
-	emit_frame_set(as, FRAME(raised), 0);
-	emit_drain(emit);
-	emit_frame_point(as, FRAME(record), R6);
-	emit_frame_forget(as, FRAME(queue));
-	ebpf_bind(as, none);
+	if (emit_is_machine(emit))
+		let_timer_go(emit, out, raised);
+	else
+		expire_run(emit, out, raised);
 }
 
-/* bpf_loop's callback (turn, frame): one item of the list. */
-static uint32_t function_expire(const struct emit_context *context, struct ebpf_asm *as, uint32_t lock,
-				const struct emit_derived *derived)
+/* r6 = the item of the list with the number in r1. r9 = a new frame, for the time of the sweep. */
+static void begin_item(const struct emit_context *context, struct ebpf_asm *as, uint32_t out)
 {
-	uint32_t function = ebpf_asm_function(as, "expire");
+	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame));
+
+	ebpf_jump_if_imm(as, BPF_JGE, R1, MATCHER_WORK_MAX, out);
+	load_work(context->memory, as, R6);
+	ebpf_load(as, BPF_DW, R8, R6, WORK(now));
+	ebpf_alu_imm(as, BPF_MUL, R1, sizeof(struct matcher_overdue));
+	ebpf_alu(as, BPF_ADD, R6, R1);
+	ebpf_alu_imm(as, BPF_ADD, R6, WORK(items));
+	ebpf_mov(as, R9, R10);
+	ebpf_alu_imm(as, BPF_ADD, R9, frame);
+	emit_frame_begin(context->memory, as);
+	emit_frame_put(as, FRAME(now), R8);
+	if (!context->derived)
+		return;
+	emit_frame_set(as, FRAME(raised), 0);
+	emit_frame_forget(as, FRAME(queue));
+}
+
+/* A function (number): deals with one item of the list, and says whether that raised anything. */
+static uint32_t function_item(const struct emit_context *context, struct ebpf_asm *as)
+{
+	uint32_t function = ebpf_asm_function(as, "item"), lock = emit_function_lock(as);
 
 	ebpf_asm_enter(as, function);
 	uint32_t out = ebpf_label(as), raised = ebpf_label(as);
 	int16_t irq_flags = ebpf_stack_take(as, 8);
 
-	ebpf_mov(as, R9, R2);
-	ebpf_jump_if_imm(as, BPF_JGE, R1, MATCHER_WORK_MAX, out);
-	load_work(context->memory, as, R6);
-	ebpf_alu_imm(as, BPF_MUL, R1, sizeof(struct matcher_overdue));
-	ebpf_alu(as, BPF_ADD, R6, R1);
-	ebpf_alu_imm(as, BPF_ADD, R6, WORK(items));
+	begin_item(context, as, out);
 	for (uint32_t i = 0; i < context->plan->program->rule_count; i++) {
 		struct emit emit = emit_of(context, as, &context->plan->rules[i].deadline);
 		uint32_t next = ebpf_label(as);
@@ -295,22 +301,22 @@ static uint32_t function_expire(const struct emit_context *context, struct ebpf_
 			continue;
 		emit.functions.lock = lock;
 		emit.irq_flags = irq_flags;
-		emit.derived = derived;
+		emit.derived = context->derived;
 		ebpf_load(as, BPF_W, R0, R6, OVERDUE(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)i, next);
-		if (emit_is_machine(&emit))
-			let_timer_go(&emit, out, raised);
-		else
-			expire_run(&emit, out, raised);
+		emit_item(&emit, out, raised);
 		ebpf_bind(as, next);
 	}
 	ebpf_jump(as, out);
 	ebpf_bind(as, raised);
-	if (derived) {
+	if (context->derived) {
 		struct emit emit = emit_of(context, as, &context->plan->rules[0].deadline);
 
-		emit.derived = derived;
-		raise(&emit);
+		emit.derived = context->derived;
+		emit_frame_leave_rule(as);
+		emit_derived_later(&emit);
+		ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+		ebpf_exit(as);
 	}
 	ebpf_bind(as, out);
 	ebpf_mov_imm(as, R0, 0);
@@ -319,29 +325,23 @@ static uint32_t function_expire(const struct emit_context *context, struct ebpf_
 	return function;
 }
 
-static void emit_all(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
+/* bpf_loop's callback (turn, nothing): one item of the list, and all that it raises. */
+static uint32_t function_expire(const struct emit_context *context, struct ebpf_asm *as)
 {
-	int16_t frame = ebpf_stack_take(as, sizeof(struct matcher_frame));
-	uint32_t lock = emit_function_lock(as);
+	uint32_t function = ebpf_asm_function(as, "expire"), item = function_item(context, as);
 
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	emit_frame_begin(context->memory, as);
-	if (derived) {
-		emit_drain_turn(context, as, derived);
-		emit_frame_set(as, FRAME(raised), 0);
-		emit_frame_forget(as, FRAME(queue));
-	}
-	load_work(context->memory, as, R8);
-	ebpf_load(as, BPF_DW, R0, R8, WORK(now));
-	emit_frame_put(as, FRAME(now), R0);
-	ebpf_load(as, BPF_DW, R1, R8, WORK(count));
-	ebpf_load_function(as, R2, function_expire(context, as, lock, derived));
-	ebpf_mov(as, R3, R9);
-	ebpf_mov_imm(as, R4, 0);
-	ebpf_call(as, BPF_FUNC_loop);
+	ebpf_asm_enter(as, function);
+	uint32_t none = ebpf_label(as);
+
+	ebpf_call_function(as, item);
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+	if (context->derived)
+		ebpf_call_function(as, context->derived->drain);
+	ebpf_bind(as, none);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	return function;
 }
 
 void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
@@ -349,14 +349,18 @@ void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
 	const struct plan_part all = { .first = 0, .end = context->plan->program->rule_count };
 	struct emit_context here = *context;
 	struct emit_derived derived = { .map = -1 };
-	int found = emit_derived_add(context, PROGRAM_NONE, &all, &derived), error = found < 0 ? found : 0;
+	int error = emit_derived_add(context, PROGRAM_NONE, &all, &derived);
 
-	if (found > 0)
-		error = emit_derived_settle(context, &derived, true);
-	if (!error)
-		error = sums_make_room(&here, true);
-	if (error)
+	if (error < 0)
 		ebpf_asm_fail(as, error);
-	emit_all(&here, as, found > 0 ? &derived : NULL);
+	emit_begin(&here, as, &derived, true);
+	load_work(context->memory, as, R8);
+	ebpf_load(as, BPF_DW, R1, R8, WORK(count));
+	ebpf_load_function(as, R2, function_expire(&here, as));
+	ebpf_mov_imm(as, R3, 0);
+	ebpf_mov_imm(as, R4, 0);
+	ebpf_call(as, BPF_FUNC_loop);
+	ebpf_mov_imm(as, R0, 0);
+	ebpf_exit(as);
 	emit_derived_fini(&derived);
 }
