@@ -376,17 +376,17 @@ const struct cli_command cmd_check = {
 	.name = "check",
 	.summary = "check rule files and explain their errors",
 	.operands = "{FILE | -r TEXT}...",
-	.description =
-		"Reads the rule files as one unit, checks names, types and patterns, and compiles them, without "
-		"running anything; '-' is standard input. Errors are shown with their location, the source line and a "
-		"proposal; several per run.\n\nA valid rule runs inside the kernel. If it cannot, everything that "
-		"prevents it is listed, with its location and what to write instead. Whatever depends on this machine "
-		"is a warning: events that its kernel does not raise, fields that it does not provide. A probe that is "
-		"missing in its file, and a SYNCHRONOUS rule that cannot run in the kernel, are errors. None of this "
-		"needs privileges.\n\nWith -f json everything is on standard output, an object per line. A message has "
-		"severity (error, warning, note), file, line, column, end, message and help: columns are bytes from 1, "
-		"end is the first column after the location, null means that there is none. A rule has name, sort, "
-		"file, line, runs (kernel, user space, before the call, nowhere), why and missing.",
+	.description = "Reads the rule files as one unit, checks names, types and patterns, and compiles them; nothing "
+		       "runs. '-' is standard input. Each error is shown with its location, the source line and a "
+		       "suggestion.\n\nRules run inside the kernel where they can. If a rule cannot, everything that "
+		       "prevents it is listed, with its location and what to write instead. What depends on this "
+		       "machine is only a warning: an event that its kernel does not raise, a field that it does not "
+		       "provide. A probe that does not exist in its file is an error, and so is a SYNCHRONOUS rule "
+		       "that cannot run in the kernel. This needs no privileges.\n\nWith -f json everything goes to "
+		       "standard output, one object per line. A message has severity (error, warning, note), file, "
+		       "line, column, end, message and help. Columns are bytes, counted from 1; end is the first "
+		       "column after the location; null means that there is none. A rule has name, sort, file, line, "
+		       "runs (kernel, user space, before the call, nowhere), why and missing.",
 	.options = { OPTION_EXCEPT, OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = examples,
 	.operands_min = 1,

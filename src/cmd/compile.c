@@ -77,15 +77,13 @@ const struct cli_command cmd_compile = {
 	.name = "compile",
 	.summary = "compile rule files to a program image (.astc) or a C header",
 	.operands = "{FILE | -r TEXT}... {-o FILE | --header}",
-	.description =
-		"Compiles the rule files to one program image. An image can be used wherever a rule file can; it "
-		"holds everything but the catalogs, does not depend on where it was made, and is validated "
-		"whenever it is read.\n\n"
-		"With --header what comes out, on standard output where -o names no file, is a C and C++ header for "
-		"programs that embed libasterism: for each rule that returns values a structure NAME_values, and "
-		"NAME_values_get, which fills it from a match. Names are made identifiers, texts are arrays of the "
-		"capacity that their field has. The library refuses to fill a structure that was made for another "
-		"version of the rule.",
+	.description = "Compiles the rule files to one program image. Every command takes an image in place of a rule "
+		       "file. An image holds everything but the catalogs, works on every machine, and is validated "
+		       "whenever it is read.\n\n--header writes a C and C++ header for programs that embed "
+		       "libasterism, to standard output unless -o names a file. For each rule that returns values it "
+		       "has a structure NAME_values, and a function NAME_values_get that fills it from a match. Names "
+		       "are changed to valid identifiers; a text is an array as large as its field. The library "
+		       "refuses to fill a structure that was generated from another version of the rule.",
 	.options = { OPTION_EXCEPT, OPTION_HEADER, OPTION_MODE, OPTION_ORDER_BY, OPTION_OUTPUT, OPTION_QUIET,
 		     OPTION_RULE, OPTION_SET },
 	.examples = examples,

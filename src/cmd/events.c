@@ -261,20 +261,19 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_events = {
 	.name = "events",
-	.summary = "list event types with their fields and what this kernel offers",
+	.summary = "list event types, their fields, and whether this kernel has them",
 	.operands = "[PATTERN]",
 	.operands_max = 1,
-	.description =
-		"Lists the event types that rules can name: those of the Linux catalog; every other tracepoint of this "
-		"machine, where tracefs is readable; and those of the other shipped catalogs, each with the EVENTS "
-		"line that a rule file needs for it. PATTERN is a glob, a part of a name, or the name of a catalog. "
-		"With --catalog, only the types of that catalog are listed.\n\nsensor:/path/of/program lists that "
-		"program's sensors, sensor:NAME and sensor:PROGRAM:NAME those of running applications ('asterism "
-		"sensors').\n\nWith -v, each type's tracepoint and fields are shown, with the meaning of their "
-		"numbers, and whether this kernel can raise it. Besides these fields every event has ts (ns), cpu, pid "
-		"(process), tid (thread) and comm; kernel events also have ppid, uid, gid, exe, args, cgroup, "
-		"cgroup_id and ns_pid. A field that is a descriptor (fd) has its file, 'a.fd.path', and the other side "
-		"of its socket, 'a.fd.peer'.",
+	.description = "Lists the event types that rules can name: those of the Linux catalog; every other tracepoint "
+		       "of this machine, if tracefs is readable; and those of the other shipped catalogs, each with "
+		       "the EVENTS line that a rule file needs to use it. PATTERN is a glob, a part of a name, or the "
+		       "name of a catalog. --catalog lists only the types of that catalog.\n\nsensor:/path/of/program "
+		       "lists the sensors in a program's file, sensor:NAME and sensor:PROGRAM:NAME those of running "
+		       "applications ('asterism sensors').\n\n-v also shows each type's tracepoint and fields, what "
+		       "their numbers mean, and whether this kernel can raise it. Besides these fields every event has "
+		       "ts (ns), cpu, pid (process), tid (thread) and comm; kernel events also have ppid, uid, gid, "
+		       "exe, args, cgroup, cgroup_id and ns_pid. From a field that is a file descriptor (fd), "
+		       "'a.fd.path' is its file, and 'a.fd.peer' the other end of its socket.",
 	.options = { OPTION_CATALOG, OPTION_VERBOSE },
 	.examples = examples,
 	.run = run,

@@ -185,18 +185,17 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_explain = {
 	.name = "explain",
-	.summary = "show the automaton of rules and where they run",
+	.summary = "show how rules are compiled: automaton, where they run, predicted cost",
 	.operands = "{FILE | -r TEXT}...",
-	.description =
-		"Shows what the compiler made of each rule: states and transitions with their conditions, the key "
-		"under which runs wait in each state, whether the rule will run in the kernel or in user space and "
-		"why, and how much memory its pool takes.\n\nWith -f dot there is one graph per rule for Graphviz, "
-		"with -f json one object per rule and line.\n\nWith --plan, the decisions behind the code for the "
-		"kernel are shown: how runs are stored and locked, what programs do at a match, and for each event "
-		"which runs it finds, what it does to them, which fields it reads, and when. All actions count as "
-		"allowed.\n\nWith --trace the automaton runs over recorded events. Its states and transitions are "
-		"shown with their probabilities and what follows from them: matches per second, open runs, a "
-		"sufficient pool, and what the rule costs, before it is loaded. --assume replaces a probability.",
+	.description = "Shows how each rule was compiled: its states and transitions with their conditions, the key by "
+		       "which each state finds its open runs, whether the rule runs in the kernel or in user space and "
+		       "why, and how much memory its pool takes.\n\n-f dot writes one graph per rule for Graphviz, -f "
+		       "json one object per rule and line.\n\n--plan shows how the code for the kernel works: how it "
+		       "stores and locks runs, what its programs do at a match, and for each event which runs it "
+		       "finds, what it does to them, which fields it reads, and when. It assumes that all actions are "
+		       "allowed.\n\n--trace runs the automaton over recorded events. It shows the probabilities of "
+		       "states and transitions, and predicts from them, before the rule is loaded: matches per second, "
+		       "open runs, a sufficient pool, and what the rule costs. --assume replaces a probability.",
 	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_ORDER_BY,
 		     OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TIME_FIELD, OPTION_TO, OPTION_TRACE },
 	.examples = examples,

@@ -85,24 +85,24 @@ static int run(const struct cli_arguments *arguments)
 
 static const struct cli_example examples[] = {
 	{ "asterism features", "Shows what works in this kernel, and how." },
-	{ "asterism features -f json", "The same for programs." },
+	{ "asterism features -f json", "The same as JSON, for other programs." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_features = {
 	.name = "features",
-	.summary = "show which kernel features are available, and what is different without the others",
+	.summary = "show which kernel features are available, and what asterism does without the others",
 	.operands = "",
 	.operands_min = 0,
 	.operands_max = 0,
 	.description =
-		"Tests each kernel feature that asterism uses by loading the smallest program that needs it, whatever "
-		"the version says. Each line is a feature, whether the kernel has it, and what asterism does with it "
-		"or, where it is missing, what is different (with the first Linux version that has it).\n\nWith -f "
-		"json one object: kernel, runs (whether rules and recordings run in it at all), and features, objects "
-		"with feature, has (null: unknown, mostly for lack of privilege), required, purpose, without and "
-		"since.\n\nNeeds the privileges for loading BPF programs. The status is 4 if rules and recordings "
-		"cannot run in this kernel or with these privileges.",
+		"Tests each kernel feature that asterism uses by loading the smallest program that needs it; the "
+		"kernel's version does not matter. Each line shows a feature, whether the kernel has it, and what "
+		"asterism uses it for. If it is missing, the line shows what asterism does without it, and the first "
+		"Linux version that has it.\n\nWith -f json the output is one object: kernel, runs (whether rules and "
+		"recordings can run in it), and features, objects with feature, has (null: unknown, mostly for lack of "
+		"privileges), required, purpose, without and since.\n\nThis needs the privileges to load BPF programs. "
+		"The exit status is 4 if rules and recordings cannot run in this kernel or with these privileges.",
 	.options = { OPTION_FORMAT_EVENTS },
 	.examples = examples,
 	.run = run,

@@ -93,29 +93,26 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism import fd.sm -o fd.rule",
-	  "Makes a machine of fd.sm, with the binding that is shipped for class fd." },
+	{ "asterism import fd.sm -o fd.rule", "Translates fd.sm, with the binding that is shipped for class fd." },
 	{ "asterism import door.sm --bind door.bind | asterism replay - trace.jsonl",
-	  "Says in door.bind what its events and calls are, and looks for it in a trace." },
+	  "Translates door.sm with a binding of your own, and runs the machine over a trace." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_import = {
 	.name = "import",
-	.summary = "make a machine of a state machine in the language of SMC (.sm)",
+	.summary = "translate a state machine of SMC (.sm) into a machine for rules",
 	.operands = "FILE.sm [--bind FILE] [-o FILE]",
 	.operands_min = 1,
 	.operands_max = 1,
 	.description =
-		"Translates a state machine as SMC, the State Machine Compiler, takes it: states with Entry and Exit, "
-		"transitions with arguments, guards and actions, nil, Default, several maps. Guards and actions are "
-		"calls of a host program; what they and the transitions mean here a binding says, a line for each. For "
-		"the classes fd, chroot, locks, rt and tcp one is shipped.\n\n"
-		"What cannot be translated is an error with its place: a call that is not bound, push and pop, C "
-		"beyond "
-		"comparisons of arguments, an action for every instance at once. %{ %}, %header, %include and %declare "
-		"concern the host program alone and are passed over. What is written was checked as 'asterism check' "
-		"does.",
+		"Translates a state machine in the language of SMC, the State Machine Compiler: states with Entry and "
+		"Exit, transitions with arguments, guards and actions, nil, Default, several maps. Guards and actions "
+		"are calls of a host program. A binding says what they and the transitions mean here, one line for "
+		"each. asterism ships bindings for the classes fd, chroot, locks, rt and tcp.\n\nWhat cannot be "
+		"translated is an error with its location: a call without a binding, push and pop, C beyond "
+		"comparisons of arguments, an action for all instances at once. %{ %}, %header, %include and %declare "
+		"concern only the host program and are skipped. The output was checked as by 'asterism check'.",
 	.options = { OPTION_BIND, OPTION_MODE, OPTION_OUTPUT },
 	.examples = examples,
 	.run = run,

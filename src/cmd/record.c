@@ -359,14 +359,15 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism record -o build.trace -- make -j4", "Records what usually matters while make runs." },
+	{ "asterism record -o build.trace -- make -j4", "Records the default events while make runs." },
 	{ "asterism record -o io.trace -e 'sys_*_read,sys_*_write,block_rq_*' -p 1234 --for 10s",
 	  "Records reads, writes and block requests of a process for ten seconds." },
 	{ "asterism record -o locks.trace @lock-order -- make check",
-	  "Records what a shipped rule needs, for a replay." },
-	{ "asterism record -o quiet.trace -e '!sys_*' -a --for 1min", "Records the usual without system calls." },
+	  "Records the events that a shipped rule needs, to replay it later." },
+	{ "asterism record -o quiet.trace -e '!sys_*' -a --for 1min",
+	  "Records the default events except system calls." },
 	{ "asterism record -o day.trace -e sched_switch:prev_pid+next_pid -a --max-size 2G",
-	  "Records two fields of every switch, and keeps the newest two gigabytes." },
+	  "Records two fields of every context switch, and keeps the newest two gigabytes." },
 	{ "asterism record -o box --flight -a", "Keeps the newest events in memory; kill -USR1 writes them to box/." },
 	{ "asterism record -o all.trace --layout lttng -a --for 10s", "Records a trace for Trace Compass." },
 	{ NULL, NULL },
@@ -377,21 +378,22 @@ const struct cli_command cmd_record = {
 	.summary = "write events of the running system to a trace",
 	.operands = "-o DIR [RULE | -r TEXT]... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
-		"Records events of a command that is launched, with all its descendants; of processes that run already "
-		"(-p), with theirs; or of the whole machine (-a). asterism itself is not recorded, except for events "
-		"about an observed process, such as waking it. This needs root, or CAP_BPF and CAP_PERFMON.\n\nThe "
-		"trace is a directory in the Common Trace Format 1.8: 'asterism dump', 'stat' and 'replay' read it, "
-		"and so do babeltrace2 and others. Without -e it holds the life of processes and threads, switches and "
-		"wake-ups, system calls, signals and page faults. With --rules it holds what the rules look at (and "
-		"what -e adds), and the rules run meanwhile: their matches are reported, and the trace is annotated "
-		"with them.\n\nWith --layout lttng events and fields have the names of LTTng's kernel tracer, which "
-		"Trace Compass's kernel analyses know. Every system call then is an event of its own name, and the "
-		"trace begins with a dump of the threads that are observed.\n\nEvents pass through a ring in memory "
-		"per CPU. What a ring loses is counted exactly, reported at the end, and noted in the trace "
-		"where it happened; the exit status is then 3. If the disk is full or asterism is killed, what was "
-		"written until then can be read: all but the last second at most. SIGUSR1 has everything written at "
-		"once (with --flight: a snapshot).\n\nThe recording ends when the command or the processes have ended, "
-		"after --for, or at Ctrl-C, SIGTERM or SIGHUP. A launched command is treated as by 'asterism run'.",
+		"Records events of a command that it launches, of processes that already run (-p), or of the whole "
+		"machine (-a); descendants of the command and of the processes are recorded, too. asterism itself is "
+		"not recorded, except for events about an observed process, such as waking it. This needs root, or "
+		"CAP_BPF and CAP_PERFMON.\n\nThe trace is a directory in the Common Trace Format 1.8: 'asterism dump', "
+		"'stat' and 'replay' read it, and so do babeltrace2 and others. Without -e it holds the start and end "
+		"of processes and threads, context switches and wake-ups, system calls, signals and page faults. With "
+		"--rules it holds the events that the rules need (and those of -e), and the rules run while recording: "
+		"their matches are reported, and annotated in the trace.\n\nWith --layout lttng, events and fields "
+		"have the names of LTTng's kernel tracer, which Trace Compass's kernel analyses know. Each system call "
+		"then has an event type of its own, and the trace begins with a list of the observed "
+		"threads.\n\nEvents pass through one ring buffer per CPU. Events that find it full are lost: they are "
+		"counted exactly, reported at the end, and marked in the trace where they are missing; the exit status "
+		"is then 3. If the disk is full or asterism is killed, the trace can still be read; at most its last "
+		"second is missing. SIGUSR1 writes everything at once (with --flight: a snapshot).\n\nThe recording "
+		"ends when the command or the processes have ended, after --for, or at Ctrl-C, SIGTERM or SIGHUP. A "
+		"launched command is treated as by 'asterism run'.",
 	.options = { OPTION_ABOUT,       OPTION_CGROUP,        OPTION_CONTAINER,     OPTION_UNIT,     OPTION_COMM,
 		     OPTION_USER,        OPTION_ALL,           OPTION_ALLOW_ACTIONS, OPTION_CATALOG,  OPTION_DIRECTORY,
 		     OPTION_EVENTS,      OPTION_FAIL_ON_MATCH, OPTION_FLIGHT,        OPTION_FOR,      OPTION_FOR_REPORT,

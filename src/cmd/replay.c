@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `asterism replay`: finds constellations in recorded events. */
+/* `asterism replay`: runs rules over recorded events. */
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -329,37 +329,30 @@ static const struct cli_example examples[] = {
 	{ "asterism replay --engine kernel slow-syscall.rule events.jsonl",
 	  "Feeds the same events through the programs that 'asterism run' would load." },
 	{ "asterism replay --from 2s --to 2500ms slow-syscall.rule events.jsonl",
-	  "Half a second of them, beginning two seconds after the first event." },
+	  "Replays half a second of them, beginning two seconds after the first event." },
 	{ "asterism replay --measure sys_enter,log,by=id events.jsonl", "Measures without a rule." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_replay = {
 	.name = "replay",
-	.summary = "find constellations in recorded events",
+	.summary = "run rules over recorded events",
 	.operands = "{RULE | -r TEXT | --measure EVENT}... TRACE...",
 	.description =
-		"Runs the rules - files, or @NAME for shipped ones - over the recorded events of all traces, merged by "
-		"time. A directory, a file called "
-		".jsonl and "
-		"a file that begins with '{' is a trace, and so is the last argument, where '-' is standard input. The "
-		"matches are those that 'asterism run' finds when the same events happen.\n\n"
-		"In JSON lines an event is one object per line: "
-		"{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. Header fields that are missing "
-		"are "
-		"0, the fields of the event's type must all be there, and ts must not go back. An event that is wrong "
-		"ends "
-		"the replay with its line.\n\n"
-		"With --from and --to only a part of the events is replayed, as if there were no others; it begins at "
-		"the first "
-		"of these times and ends before the second.\n\n"
-		"With --measure and --heartbeat events are measured as 'asterism monitor' measures them, beside the "
-		"rules or without any. One measure is a table: how many events, how often, the intervals between them "
-		"and their jitter (RFC 3550), or what a field comes to.\n\n"
-		"Rules are distributed over --jobs worker threads, beside the thread that reads the events. One thread "
-		"matches all of a rule, so a single rule is matched by the thread that reads. Rules that match when "
-		"their time is up share a thread, and so does a rule that raises events with those that see them. "
-		"Matches, their order and the counts do not depend on it; -v says how many threads matched.",
+		"Runs rules - files, or @NAME for shipped ones - over recorded events. The events of all traces are "
+		"merged by time. An operand is a trace if it is a directory, is called *.jsonl, begins with '{', or is "
+		"the last one, where '-' is standard input. The matches are those that 'asterism run' finds when the "
+		"same events happen.\n\nJSON lines hold one event per line: "
+		"{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. Missing header fields are 0; the "
+		"fields of the event's type must all be given, and ts must not decrease. At a wrong event the replay "
+		"ends, with an error that shows the line.\n\n--from and --to replay only a part of the events, as if "
+		"there were no others: those from the first time on, and before the second.\n\n--measure and "
+		"--heartbeat measure events as 'asterism monitor' does, with or without rules. A measure is a table: "
+		"how many events, how often, the intervals between them and their jitter (RFC 3550), or statistics of "
+		"a field.\n\n--jobs sets how many worker threads match rules, besides the thread that reads the "
+		"events. One thread matches all of a rule, so a single rule is matched by the thread that reads. Rules "
+		"that match at a timeout share a thread; so do a rule that raises events and the rules that see these. "
+		"Matches, their order and the counts do not depend on the number of threads; -v shows it.",
 	.options = { OPTION_CATALOG,       OPTION_ENGINE,       OPTION_EVERY,
 		     OPTION_EXCEPT,        OPTION_HEARTBEAT,    OPTION_MEASURE,
 		     OPTION_FAIL_ON_MATCH, OPTION_FORMAT,       OPTION_FROM,

@@ -299,8 +299,9 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism rules", "Lists the shipped rules." },
 	{ "asterism rules deadlock", "Shows what @deadlock finds, what it costs and its parameters." },
-	{ "asterism rules --text deadlock > own.rule", "Writes its text, as a start for a rule of your own." },
-	{ "asterism run @deadlock @long-syscall -p 1234", "Looks for both in a process." },
+	{ "asterism rules --text deadlock > own.rule",
+	  "Writes its text to a file, to change it into a rule of your own." },
+	{ "asterism run @deadlock @long-syscall -p 1234", "Runs both rules over a process." },
 	{ NULL, NULL },
 };
 
@@ -310,14 +311,14 @@ const struct cli_command cmd_rules = {
 	.operands = "[PATTERN]",
 	.operands_max = 1,
 	.description =
-		"Lists the rules that asterism ships, each with what it finds. PATTERN is a glob, or a part of a name; "
-		"where it means a single rule, its description, its parameters and the file of its text are "
-		"shown.\n\nEvery command that takes a rule FILE takes @NAME for a shipped rule, and @all for all of "
-		"them but overviews, templates and those that need something, such as to be allowed to act "
-		"(--allow-actions); the list says which. @default stands for those of @all that say nothing where all "
-		"is well. --set gives a parameter another value. A file whose name begins with @ is written "
-		"./@FILE.\n\nThe rules are in the folder that ASTERISM_RULES names, else in asterism/rules in the data "
-		"directory. Where no such directory, they are those that are built into the program.",
+		"Lists the rules that asterism ships, and what each of them finds. PATTERN is a glob, or a part of a "
+		"name. If it selects a single rule, its description, its parameters and the path of its file are "
+		"shown.\n\nEvery command that takes a rule FILE also takes @NAME, a shipped rule. @all means all "
+		"shipped rules except overviews, templates and rules that need something, such as permission to act "
+		"(--allow-actions); the list marks these. @default means the rules of @all that report nothing as long "
+		"as all is well. --set changes a parameter. Write ./@FILE for a file whose name begins with @.\n\nThe "
+		"rules are in the directory that ASTERISM_RULES names, else in asterism/rules in the data directory. "
+		"If there is no such directory, the copies that are built into the program are used.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },
 	.examples = examples,
 	.run = run,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `asterism run`: finds constellations in the running system. */
+/* `asterism run`: runs rules over the live system. */
 
 #include "cli/print.h"
 #include "cmd/help-failures.h"
@@ -154,7 +154,7 @@ static int run(const struct cli_arguments *arguments)
 
 static const struct cli_example examples[] = {
 	{ "asterism run slow-syscall.rule -- cp -r src dst",
-	  "Launches cp and reports its system calls that take more than 10 ms." },
+	  "Launches cp and reports each of its system calls that takes more than 10 ms." },
 	{ "asterism run -r '[sys_enter:a, sys_exit:b] WHERE {[tid], b.ts - a.ts > 10ms} RETURN {a.id}' -- cp -r src "
 	  "dst",
 	  "The same with a rule as text." },
@@ -163,41 +163,41 @@ static const struct cli_example examples[] = {
 	{ "asterism run @deadlock -a --fail-on-match --for 1min",
 	  "Observes the machine for a minute; the exit status is 1 if there was a deadlock." },
 	{ "asterism run slow-syscall.rule -p 1234 --snapshot /tmp/slow --last 2s",
-	  "Writes a trace of the last two seconds whenever a system call was slow." },
+	  "Whenever a system call was slow, writes a trace of the two seconds before." },
 	{ "asterism run deadlock.rule -p 1234 --allow-actions",
-	  "Lets the rule do what it asks for at a match, such as ending the process." },
+	  "Allows the actions of the rule, such as ending a process." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_run = {
 	.name = "run",
-	.summary = "find constellations in the running system, inside its kernel",
+	.summary = "run rules over the live system, inside its kernel",
 	.operands = "{FILE | -r TEXT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
-		"Compiles the rules, loads them into the kernel and reports every match at the moment it completes. "
-		"What is observed is a command that is launched, with all its descendants; processes that run already "
-		"(-p), with theirs; or the whole machine (-a). asterism's own threads are never observed. This needs "
-		"root, or CAP_BPF and CAP_PERFMON. A FILE may be @NAME, a shipped rule, or @all: 'asterism rules' "
-		"lists them.\n\nThe session ends when the command or the processes have ended, after --for, or at "
-		"Ctrl-C, SIGTERM or SIGHUP; nothing stays in the kernel. A launched command that still runs gets "
-		"SIGTERM when --for is over. At Ctrl-C the command gets the signal, too, and two seconds to end; a "
+		"Compiles the rules, loads them into the kernel and reports each match when it completes. It observes "
+		"a command that it launches, processes that already run (-p), or the whole machine (-a); descendants "
+		"of the command and of the processes are observed, too. asterism's own threads are never observed. "
+		"This needs root, or CAP_BPF and CAP_PERFMON. A FILE may be @NAME, a shipped rule, or @all: 'asterism "
+		"rules' lists them.\n\nThe session ends when the command or the processes have ended, after --for, or "
+		"at Ctrl-C, SIGTERM or SIGHUP; nothing stays in the kernel. A launched command that still runs when "
+		"--for is over gets SIGTERM. Ctrl-C also reaches the command, which then has two seconds to end; a "
 		"second Ctrl-C ends the session at once. A command that ignores the signal continues unobserved; a "
-		"note gives its process id, and the exit status is then 128 plus the signal.\n\n--cgroup, --container, "
-		"--unit, --comm and --user narrow this down to the processes that they select, and their descendants; "
-		"without a command, -p or -a they select from the whole machine. Repeating one of them, or mixing the "
-		"first three, means OR; --comm and --user are ANDed on top. A process that was selected once stays "
-		"observed.\n\nMatches go to standard output or to the file of -o, everything else to standard error. "
-		"With -f json the last line holds the statistics.\n\nWith --snapshot, and only then, events are also "
-		"kept in memory, the newest replacing the oldest (-e says which: by default those that the rules name "
-		"and those about processes, switches, system calls and faults; --ring how much memory, --last how far "
-		"back a snapshot goes). At a match they are written as a trace, annotated with the match, in a "
-		"directory of its own; SIGUSR1 does the same at any time. 'asterism dump DIR/RULE-1' shows the first "
-		"one of a rule, and 'asterism replay' takes it, too.\n\nAt a match a rule's DO { CALL ... } is done: "
-		"where possible in the kernel, before the thread that completed the match goes on, else by asterism; "
-		"'asterism help actions' lists what there is. Actions that change the system are only reported, unless "
-		"--allow-actions, or the file of --policy, lets them happen. They never affect process 1, asterism "
-		"itself or, unless the policy says outside-scope, a process that is not observed. Stopped and frozen "
-		"processes go on when the session ends, and boosted priorities are restored.",
+		"note shows its process id, and the exit status is 128 plus the signal number.\n\n--cgroup, "
+		"--container, --unit, --comm and --user narrow this down to the processes that they select, and their "
+		"descendants; without a command, -p or -a they select from the whole machine. Repeating one of them, "
+		"or mixing the first three, means OR; --comm and --user are ANDed on top. A process that was selected "
+		"once stays observed.\n\nMatches go to standard output or to the file of -o, everything else to "
+		"standard error. With -f json the last line holds the statistics.\n\n--snapshot DIR also keeps events "
+		"in memory, where the newest replace the oldest. -e says which events (default: those that the rules "
+		"name, and those about processes, switches, system calls and faults), --ring how much memory, --last "
+		"how far back a snapshot goes. Each match writes these events, annotated with the match, as a trace in "
+		"a new directory below DIR; so does SIGUSR1. 'asterism dump DIR/RULE-1' shows the first snapshot of a "
+		"rule, and 'asterism replay' reads it, too.\n\nWhen a rule matches, the actions in its DO { CALL ... } "
+		"are carried out: in the kernel where possible, before the thread that completed the match continues, "
+		"else by asterism. 'asterism help actions' lists all actions. Those that change the system are only "
+		"reported unless --allow-actions or the file of --policy allows them. They never affect process 1, "
+		"asterism itself or, unless the policy says outside-scope, a process that is not observed. When the "
+		"session ends, stopped and frozen processes continue, and boosted priorities are restored.",
 	.options = { OPTION_CGROUP,
 		     OPTION_CONTAINER,
 		     OPTION_UNIT,

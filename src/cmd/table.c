@@ -25,12 +25,12 @@ static const struct cli_section statuses = {
 			    "'profile check': a stack has a call that was never made" } },
 			{ "2", { "usage error, or an error in a rule or an input" } },
 			{ "3",
-			  { "events were lost: matches may be missing or tainted; of 'monitor' with --strict or "
-			    "--prove: or late" } },
+			  { "events were lost: matches may be missing or tainted; with 'monitor --strict' or 'monitor "
+			    "--prove': events were lost or late" } },
 			{ "4", { "a privilege or a feature of the kernel is missing" } },
 			{ "other",
-			  { "under 'run -- CMD' and 'monitor -- CMD': the status of CMD (128 + signal if one ended "
-			    "it)" } },
+			  { "under 'run -- CMD' and 'monitor -- CMD': the status of CMD (128 plus the signal number if "
+			    "a signal ended it)" } },
 			{ NULL, { NULL } },
 		},
 };
@@ -42,10 +42,10 @@ static const struct cli_section environment = {
 			{ "ASTERISM_CATALOGS",
 			  { "A directory of event catalogs, searched before the installed and the built-in ones." } },
 			{ "ASTERISM_COUNTERS",
-			  { "For tests: a file of values that stands for what this machine counts; lines are SOURCE = "
+			  { "For tests: a file of values to use instead of this machine's counters; lines are SOURCE = "
 			    "VALUE VALUE@SHARE..." } },
 			{ "ASTERISM_PMUS",
-			  { "For tests: a folder of PMUs, instead of /sys/bus/event_source/devices." } },
+			  { "For tests: a directory of PMUs, instead of /sys/bus/event_source/devices." } },
 			{ "ASTERISM_RULES",
 			  { "The directory of the shipped rules, instead of the installed or built-in ones." } },
 			{ "ASTERISM_SENSORS",
@@ -60,13 +60,12 @@ static const struct cli_section environment = {
 };
 
 static const struct cli_command itself = {
-	.summary = "find constellations of events in a running Linux system",
+	.summary = "find patterns of several events in a running Linux system",
 	.operands = "FILE...",
-	.description =
-		"asterism finds patterns of several events - X, then Y, without Z in between, within T, in the same "
-		"thread - at the moment they complete. The rules that describe them are compiled to programs that "
-		"match inside the kernel, so that no event leaves it; the same rules run over recorded events with the "
-		"same result.",
+	.description = "asterism finds patterns of several events - X, then Y, without Z in between, within T, in the "
+		       "same thread - at the moment they complete. Rules describe these patterns. They are compiled to "
+		       "BPF programs that match inside the kernel, so that no event leaves it; the same rules find the "
+		       "same matches in recorded events.",
 	.options = { OPTION_HELP, OPTION_VERSION },
 	.sections = (const struct cli_section *const[]){ &environment, NULL },
 	.see_also = (const char *const[]){ "asterism-rules(5)", NULL },

@@ -32,7 +32,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_ALLOW_ACTIONS] = { "allow-actions", 0, CLI_FLAG,
 				   .help = "let rules change the system, for example send signals or set priorities" },
 	[OPTION_ALWAYS] = { "always", 0, CLI_FLAG,
-			    .help = "with --serve: let applications write even without a reader, so that --dump finds "
+			    .help = "with --serve: applications write even without a reader, so that --dump finds "
 				    "their latest events" },
 	[OPTION_ASK] = { "ask", 0, CLI_TEXT, "CMD", NULL,
 			 "run CMD, without a shell, for every verdict request of a rule: exit status 0 means CONTINUE, "
@@ -45,8 +45,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "count only samples between the first and the last event of a match; RULES is a file, "
 			     "@NAME of a shipped rule, or the text of a rule" },
 	[OPTION_BIND] = { "bind", 0, CLI_TEXT, "FILE", NULL,
-			  "binding that says what the machine's events, guards and actions are, instead of the one "
-			  "shipped for its class",
+			  "binding file: what the machine's events, guards and actions mean (default: the one shipped "
+			  "for its class)",
 			  .complete = CLI_COMPLETE_FILE },
 	[OPTION_BY] = { "by", 0, CLI_CHOICE, "MODEL", by_choices,
 			"how to share costs among callers: quotient (default; as in the simulation), calls (by number "
@@ -98,7 +98,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_LATENCY] = { "latency", 0, CLI_TIME, "TIME", NULL,
 			     "time within which events must be evaluated (default: three periods)" },
 	[OPTION_PERIOD] = { "period", 0, CLI_TIME, "TIME", NULL,
-			    "time between two looks for new events (default: 1ms)" },
+			    "how often to look for new events (default: every 1ms)" },
 	[OPTION_PROBE] = { "probe", 0, CLI_FLAG,
 			   .help = "show which counters this machine has, and why others are missing" },
 	[OPTION_PROVE] = { "prove", 0, CLI_TIME, "TIME", NULL,
@@ -108,8 +108,9 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_SCHEDULE] = { "policy", 0, CLI_CHOICE, "POLICY", policy_choices,
 			      "scheduling policy: deadline (default), fifo, or best-effort" },
 	[OPTION_SENSOR] = { "sensor", 0, CLI_TEXT, "NAME,rate=N/TIME,...", NULL,
-			    "limits on the events of all processes together: rate=50000/s,burst=100,spacing=1us; "
-			    "cost=2us: cost of an evaluation; may be repeated",
+			    "declare limits on the events of a sensor, over all processes: "
+			    "rate=50000/s,burst=100,spacing=1us; cost=2us is the cost of one evaluation; may be "
+			    "repeated",
 			    .repeats = true },
 	[OPTION_CHECK] = { "check", 0, CLI_FLAG, .help = "check the program without reading its input files" },
 	[OPTION_STRICT_QUERY] = { "strict", 0, CLI_FLAG,
@@ -121,20 +122,21 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_CPUS] = { "cpu", 0, CLI_LIST, "CPU,...", NULL, "only events of these CPUs" },
 	[OPTION_DUMP] = { "dump", 0, CLI_FLAG, .help = "write the events that are still in the rings" },
 	[OPTION_ENGINE] = { "engine", 0, CLI_CHOICE, "ENGINE", engine_choices,
-			    "where to match: user (default), or kernel: the generated BPF programs, by test run" },
+			    "where to match: user (default), or kernel: in the generated BPF programs, with "
+			    "BPF_PROG_TEST_RUN" },
 	[OPTION_EVENT] = { "event", 'e', CLI_LIST, "EVENT,...", NULL,
 			   "only events of these types; names may be globs, such as 'sched_*'" },
 	[OPTION_DIRECTORY] = { "output", 'o', CLI_TEXT, "DIR", NULL, "the new directory to write the trace to",
 			       .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_EVENTS] = { "event", 'e', CLI_LIST, "EVENT,...", NULL,
-			    "events to record: names or patterns such as 'sched_*', with :FIELD+FIELD for some of the "
-			    "fields only; !PATTERN excludes events, by itself from the default set; sensor:NAME, "
-			    "sensor:PROGRAM:NAME or sensor:/path/of/program are events of applications" },
+			    "events to record: names or patterns such as 'sched_*'; :FIELD+FIELD records only these "
+			    "fields; !PATTERN excludes events, from the default set if no others are named; "
+			    "sensor:NAME, sensor:PROGRAM:NAME or sensor:/path/of/program are events of applications" },
 	[OPTION_EVERY] = { "every", 0, CLI_TIME, "TIME", NULL,
 			   "report measures every TIME, not only at the end; in a replay TIME is event time" },
 	[OPTION_EXCEPT] = { "except", 0, CLI_TEXT, "FILE", NULL,
-			    "suppress matches by lines of FILE, 'RULE: condition, ...': if all conditions of a line "
-			    "hold, the match is only counted; may be repeated",
+			    "suppress matches for which all conditions of a line in FILE hold, 'RULE: condition, ...'; "
+			    "they are only counted; may be repeated",
 			    .repeats = true, .complete = CLI_COMPLETE_FILE },
 	[OPTION_EXPLAIN] = { "explain", 0, CLI_TEXT, "TYPE", NULL,
 			     "explain a counter type: classes, kind, unit, source, formula, known misprints" },
@@ -179,7 +181,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_INPUT] = { "input", 0, CLI_CHOICE, "FORMAT", input_choices,
 			   "format of the events: jsonl (default): one JSON object per line" },
 	[OPTION_JOBS] = { "jobs", 0, CLI_NUMBER, "NUMBER", NULL,
-			  "number of threads that match several rules (default: one per CPU)" },
+			  "number of worker threads that match rules (default: one per CPU)" },
 	[OPTION_ORDINALS] = { "ordinals", 0, CLI_TEXT, "N..M", NULL,
 			      "only the N-th to the M-th event of the input; either may be omitted" },
 	[OPTION_LAST] = { "last", 0, CLI_TIME, "TIME", NULL,
@@ -210,15 +212,15 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			     "serve measures to Prometheus at ADDRESS, such as 9161 (on the loopback), 127.0.0.1:9161 "
 			     "or [::1]:9161" },
 	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
-				  "report only matches of rules of this SEVERITY and above; those of other rules, also "
-				  "of rules without a severity, are counted" },
+				  "report only matches of rules with this SEVERITY or above; others, also of rules "
+				  "without a severity, are only counted" },
 	[OPTION_MODE] = { "mode", 0, CLI_BITS, "MODE", NULL,
 			  "mode of the output file, as for chmod, such as 640 (default: 600, only you)" },
 	[OPTION_NO_CHILDREN] = { "no-children", 0, CLI_FLAG,
 				 .help = "with -p: observe only these processes, not their descendants" },
 	[OPTION_NO_LIVE] = { "no-live", 0, CLI_FLAG, .help = "only tests of recorded events" },
 	[OPTION_ONLY] = { "only", 0, CLI_LIST, "NAME,...", NULL,
-			  "only these reports: overview, timeline, processes, waits, path, priorities, latency, "
+			  "write only these reports: overview, timeline, processes, waits, path, priorities, latency, "
 			  "interruptions, rates, syscalls, faults, matches, sequences, slices" },
 	[OPTION_PERFETTO] = { "perfetto", 0, CLI_TEXT, "FILE", NULL,
 			      "write a trace for https://ui.perfetto.dev to FILE", .complete = CLI_COMPLETE_FILE },
@@ -234,12 +236,11 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_THREAD] = { "thread", 0, CLI_NUMBER, "TID", NULL,
 			    "the critical path of this thread, instead of the command's", .most = 1 << 22 },
 	[OPTION_PAIR] = { "pair", 0, CLI_TEXT, "BEGIN,END", NULL,
-			  "for the report rates: intervals from an event BEGIN to the next END of the thread (default: "
+			  "for the report 'rates': measure from each event BEGIN to the thread's next END (default: "
 			  "sys_enter,sys_exit)" },
 	[OPTION_ORDER_BY] = { "order-by", 0, CLI_TEXT, "FILE", NULL,
-			      "evaluate conditions in the cheapest order, by the shares in FILE, written by 'asterism "
-			      "replay --why -f json'; 'written': in the order of the rule text (default: cheapest "
-			      "first)",
+			      "order conditions by how often they held in FILE, the output of 'asterism replay --why "
+			      "-f json'; 'written': keep the order of the rule text (default: cheapest first)",
 			      .complete = CLI_COMPLETE_FILE },
 	[OPTION_OUTPUT] = { "output", 'o', CLI_TEXT, "FILE", NULL, "write to FILE instead of standard output",
 			    .complete = CLI_COMPLETE_FILE },
@@ -249,7 +250,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_PIDS] = { "pid", 'p', CLI_LIST, "PID,...", NULL, "only events of these processes",
 			  .complete = CLI_COMPLETE_PROCESS },
 	[OPTION_PLAN] = { "plan", 0, CLI_FLAG,
-			  .help = "show the decisions behind the code for the kernel, instead of the automaton" },
+			  .help = "show how the code for the kernel works, instead of the automaton" },
 	[OPTION_PLATFORM] = { "platform", 0, CLI_CHOICE, "PLATFORM", platform_choices,
 			      "show what another platform can count: p6, itanium, 604e, win2000 or linux24" },
 	[OPTION_POLICY] = { "policy", 0, CLI_TEXT, "FILE", NULL,
@@ -274,7 +275,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_READ_INTERVAL] = { "interval", 0, CLI_TIME, "TIME", NULL, "time between two readings (default: 1s)" },
 	[OPTION_READS] = { "count", 'n', CLI_NUMBER, "NUMBER", NULL, "end after N readings" },
 	[OPTION_RECORDING] = { "recording", 0, CLI_TEXT, "NAME", NULL,
-			       "name of the recording of asterismd, if several are running" },
+			       "which recording of asterismd, by name, if several are running" },
 	[OPTION_RING] = { "ring", 0, CLI_SIZE, "SIZE", NULL,
 			  "memory for recorded events, per CPU (default: 16M, less with little memory)" },
 	[OPTION_RULE] = { "rule", 'r', CLI_TEXT, "TEXT", NULL,
@@ -312,23 +313,22 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_SOCKET] = { "socket", 0, CLI_TEXT, "PATH", NULL,
 			    "asterismd's control socket (default: /run/asterism.sock)", .complete = CLI_COMPLETE_FILE },
 	[OPTION_TIMEOUT] = { "timeout", 0, CLI_TIME, "TIME", NULL,
-			     "how long to wait: for a result, such as 500ms or 1min (default: 30s), or for the daemon "
-			     "to answer at all "
-			     "(90s)" },
+			     "how long to wait for a result, such as 500ms or 1min (default: 30s), or for any answer "
+			     "of the daemon (default: 90s)" },
 	[OPTION_TIME_FIELD] = { "time-field", 0, CLI_TEXT, "NAME", NULL,
 				"JSON lines: the time is in the field NAME (default: ts), in ns or as "
 				"2026-11-22T20:14:05.5Z" },
 	[OPTION_TO] = { "to", 0, CLI_MOMENT, "TIME", NULL, "skip events at or after TIME, written as for --from" },
 	[OPTION_TRACE] = { "trace", 0, CLI_TEXT, "TRACE", NULL,
-			   "predict what the rules will do and cost from what they do in TRACE; may be repeated",
+			   "predict from the events in TRACE what the rules will do and cost; may be repeated",
 			   .repeats = true, .complete = CLI_COMPLETE_FILE },
 	[OPTION_TRANSITIONS] = { "transitions", 0, CLI_TEXT, "RULE", NULL,
-				 "show how often each transition and condition of the rule called RULE was tried and "
-				 "true",
+				 "show how often each transition of the rule RULE was tried and taken, and how often "
+				 "its conditions were true",
 				 .more = "Costs some tens of nanoseconds at each event." },
 	[OPTION_WHEN] = { "time", 0, CLI_CHOICE, "FORM", when_choices,
-			  "times of matches: wall (the date, and the host), mono (CLOCK_MONOTONIC, in seconds) or "
-			  "delta (seconds since the previous match)" },
+			  "how to show the times of matches: wall (date and time, with the host), mono "
+			  "(CLOCK_MONOTONIC, in seconds) or delta (seconds since the previous match)" },
 	[OPTION_WHY] = { "why", 0, CLI_FLAG,
 			 .help = "report at the end what happened to each rule's runs: how many were opened, advanced "
 				 "and ended, and why" },
@@ -338,7 +338,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_USER] = { "user", 0, CLI_TEXT, "NAME", NULL,
 			  "only processes of this user (name or number), and their descendants", .repeats = true,
 			  .complete = "COMPREPLY=($(compgen -u -- \"$word\"))" },
-	[OPTION_VERBOSE] = { "verbose", 'v', CLI_FLAG, .help = "say more" },
+	[OPTION_VERBOSE] = { "verbose", 'v', CLI_FLAG, .help = "show more detail" },
 	[OPTION_VERSION] = { "version", 'V', CLI_ANSWER, .help = "show the version and exit" },
 	[OPTION_WAIT] = { "wait", 0, CLI_FLAG,
 			  .help = "continue until all observed processes have ended, including descendants that "

@@ -358,12 +358,12 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism report trace", "Shows all reports of a recording." },
-	{ "asterism report --only latency --from 2s --to 3s trace", "One report, about one second." },
+	{ "asterism report trace", "Shows all reports about a recording." },
+	{ "asterism report --only latency --from 2s --to 3s trace", "Shows one report about one second." },
 	{ "asterism report -o trace.html trace",
-	  "One page for a browser: lanes of CPUs and threads, and all reports." },
-	{ "asterism report --only processes -o tree.svg trace", "A picture of one report." },
-	{ "asterism report --perfetto trace.pftrace trace", "A trace for https://ui.perfetto.dev." },
+	  "Writes a page for a browser: lanes of CPUs and threads, and all reports." },
+	{ "asterism report --only processes -o tree.svg trace", "Draws one report." },
+	{ "asterism report --perfetto trace.pftrace trace", "Writes a trace for https://ui.perfetto.dev." },
 	{ "asterism report --only path --thread 4711 trace", "Shows where the time of one thread went." },
 	{ "asterism report -o trace.json trace", "Writes all reports for other programs." },
 	{ NULL, NULL },
@@ -371,21 +371,21 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_report = {
 	.name = "report",
-	.summary = "show what a recording says about threads, CPUs and time",
+	.summary = "analyse a recording: thread states, waits, critical path, latencies",
 	.operands = "TRACE...",
 	.operands_min = 1,
 	.description =
-		"Reads all traces of one machine (asterism-dump(1) says what a trace is) once, works out which thread "
-		"was in which state when - running, ready, blocked and why - and writes reports about it. If a trace "
-		"lacks events for a report, the report names them; 'record --for-report' records all of them.\n\nIf "
-		"only some processes were recorded, the rest of the system is shown as 'others'. Where events were "
-		"lost, states are unknown until the next event that shows them.\n\nIn text, tables have at most 30 "
-		"rows; -v shows all. In JSON and CSV all rows are there, and times are in ns, since the first event or "
-		"lengths. The report 'slices', every interval of every thread, is written where --only names "
-		"it.\n\n--rules runs rules over the traces first: where they match is in the report 'matches', and on "
-		"the page.\n\n--perfetto, --chrome, --folded and --speedscope write what happened for other viewers, "
-		"without a report where neither -o, -f nor --only asks for one.\n\n--redact leaves out the names of "
-		"threads, programs and files.",
+		"Reads all traces of one machine once (asterism-dump(1) says what a trace is), finds out in which "
+		"state each thread was when - running, ready, or blocked and why - and writes reports about it. If a "
+		"trace lacks events for a report, the report names them; 'record --for-report' records all of "
+		"them.\n\nIf only some processes were recorded, the rest of the system is shown as 'others'. Where "
+		"events were lost, states are unknown until the next event that shows them.\n\nIn text, tables have at "
+		"most 30 rows; -v shows all. JSON and CSV have all rows; their times are in ns, either since the first "
+		"event or as durations. The report 'slices', every interval of every thread, is written only if --only "
+		"names it.\n\n--rules runs rules over the traces first; their matches are in the report 'matches', and "
+		"on the HTML page.\n\n--perfetto, --chrome, --folded and --speedscope write files for other viewers. "
+		"With one of them, reports are only written if -o, -f or --only asks for them.\n\n--redact omits the "
+		"names of threads, programs and files.",
 	.options = { OPTION_CATALOG,      OPTION_CHROME,     OPTION_FOLDED,       OPTION_FORMAT_REPORT, OPTION_FROM,
 		     OPTION_LENIENT,      OPTION_MODE,       OPTION_ONLY,         OPTION_OUTPUT,        OPTION_PAIR,
 		     OPTION_PERFETTO,     OPTION_REDACT,     OPTION_RULES_REPORT, OPTION_SET,           OPTION_SIZE,

@@ -227,8 +227,8 @@ static int run(const struct cli_arguments *arguments)
 static const struct cli_example examples[] = {
 	{ "asterism test rules", "Runs the tests of all rules below the directory." },
 	{ "asterism test closed-descriptor -v", "Shows the matches of each test as well." },
-	{ "asterism test rules --no-live -f tap", "Only the tests of events; what comes out is TAP." },
-	{ "asterism test rules -k near-miss", "Only tests with near-miss in their name." },
+	{ "asterism test rules --no-live -f tap", "Runs only the tests of recorded events, with output in TAP." },
+	{ "asterism test rules -k near-miss", "Runs only the tests with near-miss in their name." },
 	{ NULL, NULL },
 };
 
@@ -237,18 +237,18 @@ const struct cli_command cmd_test = {
 	.summary = "run the tests of rules",
 	.operands = "DIR|@NAME...",
 	.description =
-		"Runs the tests in the subdirectory tests of DIR, which has *.rule files, or of each such directory in "
-		"DIR; @NAME is the directory of a shipped rule. tests/NAME.jsonl has events that are replayed; fields "
-		"that it does not give are 0 or empty. tests/NAME.events is a program that writes them. tests/NAME.sh "
-		"is a program that does what is to be found, or nearly: it is observed live, and recorded, and the "
-		"recording is replayed. tests/NAME.expect says what must match: one JSON object per line, of which "
-		"every member must be in the match, in order, and nothing else; where it is empty nothing may match. "
-		"Strings such as \">=100\" compare numbers, and \"count\" makes a line stand for several matches. "
-		"tests/NAME.set has parameters, one NAME=VALUE per line.\n\nLive tests need root, or CAP_BPF and "
-		"CAP_PERFMON; without they are skipped, as are those that end with status 77. A program that runs over "
-		"--timeout is killed with all that it has started.\n\nThe exit status is 0 when no test failed, 1 when "
-		"one did, 2 when a rule, a test or the command line is wrong. docs/rule-tests.md of the documentation "
-		"describes these files.",
+		"Runs the tests in DIR/tests, where DIR has *.rule files, or those of each such directory in DIR. "
+		"@NAME is the directory of a shipped rule. A test NAME has these files:\n\ntests/NAME.jsonl holds "
+		"events to replay; fields that are not given are 0 or empty. tests/NAME.events is a program that "
+		"writes such events. tests/NAME.sh is a program that does what the rule looks for, or nearly: it is "
+		"observed live, and recorded, and the recording is replayed. tests/NAME.set holds parameters, one "
+		"NAME=VALUE per line.\n\ntests/NAME.expect lists the expected matches in their order, one JSON object "
+		"per line. A match must have every member of its object, and there may be no other match; an empty "
+		"file means no match at all. A string such as \">=100\" compares a number, and \"count\" makes a line "
+		"stand for several matches.\n\nLive tests need root, or CAP_BPF and CAP_PERFMON; without these they "
+		"are skipped. A program that exits with status 77 is skipped, too. One that runs longer than --timeout "
+		"is killed with everything that it started.\n\nThe exit status is 0 if no test failed, 1 if one did, 2 "
+		"if a rule, a test or the command line is wrong. docs/rule-tests.md describes these files.",
 	.options = { OPTION_ENGINE, OPTION_TEST_FORMAT, OPTION_LIVE, OPTION_NO_LIVE, OPTION_QUIET, OPTION_SET,
 		     OPTION_TESTS, OPTION_LIMIT, OPTION_VERBOSE },
 	.examples = examples,
