@@ -122,7 +122,7 @@ static const struct cli_example examples[] = {
 	{ "asterism dump trace", "Shows all events of the trace in the directory trace." },
 	{ "asterism dump -e 'sched_*' --cpu 0 --from 2s --to 2500ms trace",
 	  "Shows half a second of scheduling on one CPU." },
-	{ "asterism dump -f json -p 1234 trace >events.jsonl", "Writes the events of a process for other programs." },
+	{ "asterism dump -f json -p 1234 trace >events.jsonl", "Writes the events of a process as JSON lines." },
 	{ NULL, NULL },
 };
 
@@ -134,13 +134,13 @@ const struct cli_command cmd_dump = {
 	.description =
 		"Shows the events of all traces, merged by time. A trace is a directory that 'asterism record' has "
 		"written, any other directory with a CTF trace, or a file of JSON lines; '-' is standard input.\n\nA "
-		"line of text has the time of the event, the CPU, the name of the thread, its process and "
-		"thread, the event and its fields. With -v its ordinal comes first. In JSON an event is one object per "
-		"line, as 'asterism replay' reads it. Where events were lost during recording, a line of text says so, "
-		"and a warning and the exit status say so at the end.\n\nAll options that select events apply "
-		"together. Ordinals and times refer to the whole input, however little of it is shown: --from 1.5s is "
-		"one and a half seconds after its first event, --from @TIME a time on its clock in ns.\n\nA damaged "
-		"trace is shown up to the damage, and its other streams to their end.",
+		"line of text has the time of the event, the CPU, the name of the thread, the ids of its process and "
+		"of itself, the event and its fields; -v adds the event's ordinal in front. With -f json an event is "
+		"one object per line, which 'asterism replay' can read. Where events were lost during recording, the "
+		"text has a line that says so; a warning and the exit status repeat it at the end.\n\nAn event is "
+		"shown if all options that select events select it. Ordinals and times refer to the whole input: "
+		"--from 1.5s is one and a half seconds after its first event, --from @TIME a time on its clock in "
+		"ns.\n\nA damaged trace is shown up to the damage, and its other streams to their end.",
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_MODE, OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES,
 		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },

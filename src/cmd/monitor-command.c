@@ -317,22 +317,21 @@ const struct cli_command cmd_monitor = {
 	.summary = "evaluate every event of sensors within a guaranteed time",
 	.operands = "{FILE | -r TEXT | --measure WHAT}... [-- CMD [ARG...] | -p PID... | -a]",
 	.description =
-		"Feeds the rules every event of the sensors that they wait for, in order of time, and looks for new "
-		"events once per period. The processes to observe are chosen as with 'asterism run'.\n\nWith --measure "
-		"and --heartbeat events are also measured, with or without rules: rates, intervals and jitter, values "
-		"of fields, histograms, and events that fail to appear. The sensors are those of the launched "
-		"program's file, of running applications, or of --catalog sensor:FILE.\n\nIf the rates of the sensors "
-		"are declared (--sensor), the monitor computes beforehand how many events per period must be evaluated "
-		"so that each is evaluated within --latency, whether one CPU suffices, and whether the kernel grants "
-		"the time. If it does not fit, the monitor refuses to start and prints the figures. The guarantee is "
-		"printed before the start as a sum of its parts, and every event is compared with it. For each late "
-		"event the cause is found: a producer that exceeded its rate, an evaluation that took too long, a "
-		"suspended writer, a late wake-up. Lost events are counted exactly.\n\nWithout the privilege "
-		"(CAP_SYS_NICE), or without a declared rate, there is no guarantee, and a warning says so; with "
-		"--policy or --strict that is an error. SIGUSR1 prints how it goes. Rules that wait for events of the "
-		"kernel, too, are evaluated beside the promise, as 'asterism run' does: nothing is known of their "
-		"rate.\n\nWhat was recorded is evaluated by 'asterism replay', which takes the same rules, --measure "
-		"and --heartbeat, and finds the same.",
+		"Evaluates every event of the sensors that the rules wait for, in order of time, and looks for new "
+		"events once per period. The processes to observe are chosen as with 'asterism run'.\n\n--measure and "
+		"--heartbeat measure events, with or without rules: rates, intervals and jitter, values of fields, "
+		"histograms, and events that fail to appear. The sensors are those in the launched program's file, of "
+		"running applications, or of --catalog sensor:FILE.\n\nIf the rates of the sensors are declared "
+		"(--sensor), the monitor computes beforehand how many events it must evaluate per period to keep "
+		"--latency, whether one CPU suffices, and whether the kernel grants the time. If not, the monitor "
+		"refuses to start and prints the figures. It prints the guarantee before the start, as a sum of its "
+		"parts, and compares every event with it. For each late event it finds the cause: a producer that "
+		"exceeded its rate, an evaluation that took too long, a suspended writer, a late wake-up. Lost events "
+		"are counted exactly.\n\nWithout CAP_SYS_NICE, or without a declared rate, there is no guarantee, and "
+		"a warning says so; with --policy or --strict this is an error. SIGUSR1 prints the figures so far. "
+		"Rules that also wait for events of the kernel run as with 'asterism run', without a guarantee: the "
+		"rates of these events are unknown.\n\nTo evaluate a recording use 'asterism replay': it takes the "
+		"same rules, --measure and --heartbeat, and finds the same.",
 	.options = { OPTION_ALL,         OPTION_CATALOG,      OPTION_EVERY,    OPTION_HEARTBEAT, OPTION_MEASURE,
 		     OPTION_METRICS,     OPTION_COPY,         OPTION_DEADLINE, OPTION_EXCEPT,    OPTION_FAIL_ON_MATCH,
 		     OPTION_FOR,         OPTION_FROM_TRACE,   OPTION_FORMAT,   OPTION_HOLD,      OPTION_LATENCY,

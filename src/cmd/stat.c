@@ -263,14 +263,12 @@ const struct cli_command cmd_stat = {
 	.summary = "show which events a trace contains",
 	.operands = "TRACE...",
 	.operands_min = 1,
-	.description =
-		"Counts the events of all traces (asterism-dump(1) says what a trace is): how many there are of each "
-		"type, the bytes that they take, their shares of both and their mean size; how many were lost when the "
-		"trace was recorded; and their rate over time.\n\n"
-		"The bytes are those of the events, without the headers of packets. In inputs of other formats than "
-		"asterism's they may be unknown, and are 0.\n\n"
-		"The options that choose events are those of asterism-dump(1). Losses are always those of the whole "
-		"input, as far as it was read.",
+	.description = "Counts the events of all traces (asterism-dump(1) says what a trace is). For each event type "
+		       "it shows their number, their bytes, their shares of both and their mean size. It also shows "
+		       "how many events were lost during recording, and the rate of events over time.\n\nBytes are "
+		       "those of the events, without packet headers. In formats other than asterism's they may be "
+		       "unknown, and are 0.\n\nThe options that select events are those of asterism-dump(1). Losses "
+		       "are always those of the whole input, as far as it was read.",
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_ORDINALS, OPTION_PIDS, OPTION_TIDS, OPTION_TIME_FIELD, OPTION_TO },
 	.examples = examples,

@@ -88,7 +88,9 @@ static const struct cli_option rows[OPTION_COUNT] = {
 					       "--transitions'",
 				       .more = "Costs some tens of nanoseconds at each event." },
 	[OPTION_CPU_MAX] = { "cpu-max", 0, CLI_NUMBER, "PERCENT", NULL,
-			     "do less when the daemon uses more than this share of a CPU", .most = 100000 },
+			     "while the daemon uses more than this share of a CPU, only count matches, then deactivate "
+			     "busy units",
+			     .most = 100000 },
 	[OPTION_GROUP] = { "group", 0, CLI_TEXT, "NAME", NULL,
 			   "let members of this group use the control socket (default: only root)",
 			   "They may query, wait for results, and load rules that do not change the system.",
@@ -103,7 +105,7 @@ static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_METRICS] = { "metrics", 0, CLI_TEXT, "ADDRESS:PORT", NULL,
 			     "serve metrics for Prometheus over HTTP, at /metrics; on 127.0.0.1 without an ADDRESS" },
 	[OPTION_MIN_SEVERITY] = { "min-severity", 0, CLI_CHOICE, "LEVEL", severity_names,
-				  "write matches of rules of this severity and above; only count others" },
+				  "write matches of rules with this severity or above; only count others" },
 	[OPTION_MODE] = { "mode", 0, CLI_BITS, "MODE", NULL,
 			  "mode of a new FILE of --output, as for chmod, such as 640 (default: 600)",
 			  "An existing file keeps its mode." },
@@ -127,7 +129,7 @@ static const struct cli_option rows[OPTION_COUNT] = {
 				"allow 'asterism ctl record', with traces in this directory, accessible to root only",
 				"It is created if it does not exist.", .complete = CLI_COMPLETE_FOLDER },
 	[OPTION_RECORDINGS_MAX] = { "recordings-max", 0, CLI_SIZE, "SIZE", NULL,
-				    "limit of all traces together (default: 1G)", .most = UINT64_C(1) << 50 },
+				    "size limit for all traces together (default: 1G)", .most = UINT64_C(1) << 50 },
 	[OPTION_RULES] = { "rules", 0, CLI_TEXT, "DIR", NULL,
 			   "rules directory: each *.rule and *.astc file is a unit (default: " RULES_DEFAULT ")",
 			   "Files that users other than root can write are refused. A file with errors does not affect "
@@ -158,8 +160,8 @@ static const struct cli_option rows[OPTION_COUNT] = {
 	[OPTION_USER] = { "user", 0, CLI_TEXT, "NAME", NULL,
 			  "only processes of this user (name or number), and their descendants", .repeats = true,
 			  .complete = "COMPREPLY=($(compgen -u -- \"$word\"))" },
-	[OPTION_UNITS_MAX] = { "units-max", 0, CLI_NUMBER, "NUMBER", NULL, "limit of units of rules (default: 256)",
-			       .most = 4096 },
+	[OPTION_UNITS_MAX] = { "units-max", 0, CLI_NUMBER, "NUMBER", NULL,
+			       "maximal number of units of rules (default: 256)", .most = 4096 },
 	[OPTION_VERSION] = { "version", 'V', CLI_ANSWER, .help = "show the version and exit" },
 };
 
@@ -182,7 +184,7 @@ static const struct cli_section statuses = {
 	.heading = "Exit status",
 	.entries =
 		(const struct cli_entry[]){
-			{ "0", { "it was ended by a signal" } },
+			{ "0", { "a signal ended it" } },
 			{ "1", { "it could not start or continue" } },
 			{ "2",
 			  { "usage error (also an unknown group, address, process or policy), invalid catalog, "

@@ -175,9 +175,9 @@ static const struct cli_entry rows[OPERATIONS + 1] = {
 	[ABORT] = { "abort TICKET", { "answer a verdict request: the process gets its signal" } },
 	[RELOAD] = { "reload", { "reload the rules directory; units with unchanged files keep running" } },
 	[START] = { "record start [NAME] [RULE...]",
-		    { "start a recording of the default events, of those of -e, or of those that rules need, in the "
-		      "daemon's directory; RULE is @NAME or a path" } },
-	[STOP] = { "record stop [NAME]", { "end it" } },
+		    { "start a recording in the daemon's directory: of the default events, the events of -e, or those "
+		      "that rules need; RULE is @NAME or a path" } },
+	[STOP] = { "record stop [NAME]", { "end a recording" } },
 	[MASK] = { "record mask EVENT...",
 		   { "record exactly these events from now on; +EVENT adds one, !EVENT removes one" } },
 	[FLUSH] = { "record flush [NAME]", { "write everything recorded so far" } },
@@ -373,12 +373,12 @@ static int run(const struct cli_arguments *arguments)
 }
 
 static const struct cli_example examples[] = {
-	{ "asterism ctl query", "Lists the units of rules, and what they have found so far." },
+	{ "asterism ctl query", "Lists the units of rules, and how many matches each has." },
 	{ "asterism ctl load slow-syscall.rule", "Runs the rules of the file as the unit slow-syscall." },
 	{ "asterism ctl next slow-syscall --timeout 1min", "Waits for the next match of the unit." },
 	{ "asterism ctl record start lunch -e 'sched_*' --max-size 200M", "Records the scheduler's events." },
 	{ "asterism ctl record mask '!sched_waking' +page_fault_user",
-	  "Changes which events it records while it runs." },
+	  "Changes which events the running recording holds." },
 	{ NULL, NULL },
 };
 
@@ -386,12 +386,11 @@ const struct cli_command cmd_ctl = {
 	.name = "ctl",
 	.summary = "control asterismd, the daemon that runs rules",
 	.operands = "OPERATION [OPERAND...]",
-	.description =
-		"Sends a request to the asterismd that listens at the socket, and shows its reply.\n\nA rule that asks "
-		"for a verdict on a process creates a request with a ticket; 'next' shows it.\n\nMembers of the "
-		"socket's group may ping, query, wait for results, load rules that do not change the system, and "
-		"manage the units that they loaded. Everything else is reserved for root, and so are recordings unless "
-		"the daemon was started with --clients-record. Traces always belong to root.",
+	.description = "Sends a request to asterismd at its control socket, and shows the reply.\n\nA rule can ask for "
+		       "a verdict on a process. Such a request has a ticket, which 'next' shows.\n\nMembers of the "
+		       "socket's group may ping, query, wait for results, load rules that do not change the system, "
+		       "and manage the units that they loaded. Everything else is reserved for root, and so are "
+		       "recordings unless the daemon was started with --clients-record. Traces always belong to root.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_EVENTS, OPTION_FLIGHT, OPTION_FORMAT_EVENTS, OPTION_LAST, OPTION_MAX_SIZE, OPTION_RECORDING,
 		     OPTION_RING, OPTION_RULE, OPTION_SOCKET, OPTION_TIMEOUT },

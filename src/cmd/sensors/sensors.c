@@ -238,10 +238,10 @@ static int run(const struct cli_arguments *arguments)
 
 static const struct cli_example examples[] = {
 	{ "asterism sensors", "Lists the sensors of all running applications." },
-	{ "asterism sensors -f json server:request_end", "Those of one kind in one program, for programs." },
+	{ "asterism sensors -f json server:request_end", "Lists one sensor of one program as JSON." },
 	{ "asterism sensors --serve", "Runs the sensor registry where asterismd is not running." },
 	{ "asterism sensors --serve --always",
-	  "The same as a flight recorder: applications write even without a reader." },
+	  "The same, but applications write even without a reader, as for a flight recorder." },
 	{ "asterism sensors --dump server:*", "Shows the latest events of the server, even after it has ended." },
 	{ NULL, NULL },
 };
@@ -252,19 +252,19 @@ const struct cli_command cmd_sensors = {
 	.operands = "[PATTERN]",
 	.operands_max = 1,
 	.description =
-		"Asks the sensor registry, which is part of asterismd, for the applications that have sensors "
-		"(asterism/sensor.h): who they are, how many events they have written and write in a second, how many "
-		"found no ring (dropped), and, of each sensor, its fields and how many read it. Applications that have "
-		"ended are listed for a while; an event that such a one had begun and not committed is "
-		"unfinished.\n\nPATTERN is the name of a sensor, or PROGRAM:NAME, where PROGRAM is what a process is "
-		"called, its program's file name, or its path, and NAME may be '*'.\n\nWith -f json a line with an "
-		"object for each process: pid, comm, path, uid, ended, events, rate, dropped, unfinished (also "
+		"Asks the sensor registry, a part of asterismd, for the applications that have sensors "
+		"(asterism/sensor.h). Shows for each process how many events it has written and its current rate, how "
+		"many events found no ring (dropped), and each sensor with its fields and the number of its readers. "
+		"Applications that have ended are listed for a while; events that they began but did not commit are "
+		"shown as unfinished.\n\nPATTERN is the name of a sensor, or PROGRAM:NAME. PROGRAM is the name of a "
+		"process, or the file name or the path of its program; NAME may be '*'.\n\nWith -f json each process "
+		"is one object on a line: pid, comm, path, uid, ended, events, rate, dropped, unfinished (also "
 		"unreadable, why its memory cannot be read; refused, why the registry refused it; damaged, if it has "
-		"overwritten its counters) and sensors, objects with sensor, doc, readers and fields.\n\nWith --dump, "
-		"what the rings of these processes still hold is written in the order of time, as events of 'asterism "
-		"dump' are. While no reader is attached, a process writes nothing, unless the registry was started "
-		"with --always. A note says how many events were overwritten before.\n\nUsers see their own processes; "
-		"root and the members of the registry's group see all.",
+		"overwritten its counters) and sensors, objects with sensor, doc, readers and fields.\n\n--dump writes "
+		"the events that the rings of these processes still hold, in order of time, in the form of 'asterism "
+		"dump'. A process writes nothing while no reader is attached, unless the registry was started with "
+		"--always. A note says how many events were overwritten before.\n\nUsers see their own processes; root "
+		"and the members of the registry's group see all.",
 	.options = { OPTION_ALWAYS, OPTION_DUMP, OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_QUOTA, OPTION_SENSOR_SOCKET,
 		     OPTION_SERVE },
 	.examples = examples,
