@@ -193,7 +193,7 @@ static int order(struct ordering *ordering, uint32_t index, unsigned depth)
 				return unknown(counters, step, ordering->diag);
 			if (ordering->states[step->type] == 1)
 				return counter_wrong_at(counters, ordering->diag, &step->place,
-							"a circle: %s follows from itself",
+							"a cycle: %s is computed from itself",
 							counters->types[step->type].name);
 			if (depth == CHAIN_MAX)
 				return counter_wrong_at(counters, ordering->diag, &step->place,

@@ -112,8 +112,8 @@ static int circle(struct following *following, uint32_t from, uint32_t to)
 	if (text_take(&text, &names))
 		return -ENOMEM;
 	diag_add(making->diag, ASTERISM_ERROR, &making->type->fields[making->type->self_field].name.location,
-		 "leave out what closes it, with constraint(not(...)), or make its members one",
-		 "records of '%s' ask for each other in a circle: %s", making->type->name.text, names);
+		 "exclude the record that closes the cycle, with constraint(not(...)), or merge its members into one",
+		 "records of '%s' depend on each other in a cycle: %s", making->type->name.text, names);
 	alloc_free(names);
 	return -EINVAL;
 }

@@ -70,11 +70,11 @@ compare() {
 	done
 }
 
-@test "records that ask for each other in a circle are an error that names them" {
+@test "records that depend on each other in a cycle are an error that names them" {
 	printf '# callgrind format\nevents: Ir\nfn=a\n1 5\ncfn=b\ncalls=1 1\n1 9\nfn=b\n1 3\ncfn=c\ncalls=1 1\n1 5\nfn=c\n1 3\ncfn=b\ncalls=1 1\n1 2\n' >simulation
 	printf 'fct,cost\na,1\n' >samples
 	run -2 "$ASTERISM" query @quotient simulation=simulation functions=simulation sampling=samples
-	[[ $output == *"in a circle: "*"b <- c <- b"* || $output == *"in a circle: "*"c <- b <- c"* ]]
+	[[ $output == *"in a cycle: "*"b <- c <- b"* || $output == *"in a cycle: "*"c <- b <- c"* ]]
 }
 
 @test "events and matches as JSON lines" {

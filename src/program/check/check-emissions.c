@@ -114,7 +114,7 @@ static int report(const struct graph *graph, const struct circle *circle)
 	name_vertex(&text, program, circle->vertices[0]);
 	/* Types and rules take turns on it: where the last vertex is no rule, the first one is. */
 	uint32_t rule = (last < types ? circle->vertices[0] : last) - types;
-	return check_fail(graph->check, (struct check_item){ PROGRAM_RULES, rule }, "EMIT goes in a circle: %s", way);
+	return check_fail(graph->check, (struct check_item){ PROGRAM_RULES, rule }, "EMIT forms a cycle: %s", way);
 }
 
 int check_emissions(struct check *check)

@@ -269,7 +269,7 @@ int waits_draw(struct report *report, FILE *stream)
 	report_svg_begin(stream, WIDTH, height, "Waits: which threads wait for which");
 	report_svg_text(stream, (struct report_label){ .x = MARGIN, .y = SVG_ROW },
 			rows ? "Grey: a thread waited for an object; blue: the object's last holder; red: threads that "
-			       "wait for each other in a circle"
+			       "wait for each other in a cycle"
 			     : "As far as the trace shows, no thread waited for another one.");
 	draw_edges(&drawing, stream, false);
 	draw_edges(&drawing, stream, true); /* over the others */

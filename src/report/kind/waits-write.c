@@ -31,7 +31,7 @@ static void write_objects(const struct waits *waits, struct report_tables *table
 		{ "process", "of", CELL_THREAD, false },      { "threads", "threads", CELL_COUNT, false },
 		{ "count", "waits", CELL_COUNT, false },      { "sum_ns", "sum", CELL_DURATION, false },
 		{ "mean_ns", NULL, CELL_DURATION, false },    { "most_ns", NULL, CELL_DURATION, false },
-		{ "holder", "last had", CELL_THREAD, false }, { "proof", "is", CELL_TEXT, false },
+		{ "holder", "last had", CELL_THREAD, false }, { "proof", "proof", CELL_TEXT, false },
 	};
 	struct text_buffer name = { 0 };
 
@@ -141,14 +141,10 @@ static uint64_t since(const struct report_view *view, uint64_t ns)
 static uint64_t write_circles(const struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "circle", "circle", CELL_COUNT, false },
-		{ "length", "threads", CELL_COUNT, false },
-		{ "proof", "is", CELL_TEXT, false },
-		{ "begin_ns", "since s", CELL_TIME, false },
-		{ "end_ns", "until s", CELL_TIME, false },
-		{ "count", "times", CELL_COUNT, false },
-		{ "most_ns", "longest", CELL_DURATION, false },
-		{ "end", "then", CELL_TEXT, false },
+		{ "circle", "cycle", CELL_COUNT, false },       { "length", "threads", CELL_COUNT, false },
+		{ "proof", "proof", CELL_TEXT, false },         { "begin_ns", "since s", CELL_TIME, false },
+		{ "end_ns", "until s", CELL_TIME, false },      { "count", "times", CELL_COUNT, false },
+		{ "most_ns", "longest", CELL_DURATION, false }, { "end", "end", CELL_TEXT, false },
 	};
 	static const char *const fates[] = { [WAITS_NOT_KNOWN_HOW] = NULL,
 					     [WAITS_ENDED] = "ended",
@@ -158,7 +154,7 @@ static uint64_t write_circles(const struct waits *waits, struct report_tables *t
 	const struct waits_circle *circles = waits->circles.items;
 	uint64_t number = 0;
 
-	report_table(tables, "circles", "Threads that wait for each other in a circle", columns, 8);
+	report_table(tables, "circles", "Threads that wait for each other in a cycle", columns, 8);
 	for (size_t i = 0; i < waits->circles.count; i++) {
 		const struct waits_circle *circle = &circles[i];
 
@@ -183,16 +179,16 @@ static uint64_t write_circles(const struct waits *waits, struct report_tables *t
 static void write_members(const struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
-		{ "circle", "circle", CELL_COUNT, false },
+		{ "circle", "cycle", CELL_COUNT, false },
 		{ "thread", "thread", CELL_THREAD, false },
 		{ "object", "waits for", CELL_TEXT, false },
-		{ "holder", "which has", CELL_THREAD, false },
+		{ "holder", "held by", CELL_THREAD, false },
 	};
 	const struct waits_circle *circles = waits->circles.items;
 	struct text_buffer name = { 0 };
 	uint64_t number = 0;
 
-	report_table(tables, "members", "Circles, thread by thread", columns, 4);
+	report_table(tables, "members", "Cycles, thread by thread", columns, 4);
 	for (size_t i = 0; i < waits->circles.count; i++) {
 		size_t length = circles[i].key[2];
 
@@ -248,7 +244,7 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 			    "record --for-report --catalog pthread.events -e 'pthread_mutex_*,pthread_cond_wait*'.");
 	if (waits->epoch)
 		report_note(tables,
-			    "Waits and holders are forgotten at each gap of missing events (%u times). Circles across "
+			    "Waits and holders are forgotten at each gap of missing events (%u times). Cycles across "
 			    "these gaps are not found.",
 			    waits->epoch);
 	if (waits->halves)
@@ -263,10 +259,10 @@ static void write_notes(const struct waits *waits, struct report_tables *tables)
 	report_note_functions(tables);
 	report_note_left_out(tables, left_out);
 	if (waits->circles_left_out)
-		report_note(tables, "%llu circles are omitted: the limit is %d circles with %d threads in all.",
+		report_note(tables, "%llu cycles are omitted: the limit is %d cycles with %d threads in all.",
 			    (unsigned long long)waits->circles_left_out, WAITS_CIRCLES_MAX, WAITS_MEMBERS_MAX);
 	if (waits->steps >= WAITS_STEPS_MAX)
-		report_note(tables, "The search for circles stopped after too many steps. Choose a shorter time with "
+		report_note(tables, "The search for cycles stopped after too many steps. Choose a shorter time with "
 				    "--from and --to.");
 }
 

@@ -185,8 +185,8 @@ static void test_wrong(void **state)
 {
 	(void)state;
 	expect_wrong("CLASS A\n" COUNT("X") "DERIVED D = X + Z\n", 3, 17, "unknown counter Z");
-	expect_wrong("CLASS A\nDERIVED D = E\nDERIVED E = D\n", 3, 13, "a circle: D follows from itself");
-	expect_wrong("CLASS A\nDERIVED D = D\n", 2, 13, "a circle: D follows from itself");
+	expect_wrong("CLASS A\nDERIVED D = E\nDERIVED E = D\n", 3, 13, "a cycle: D is computed from itself");
+	expect_wrong("CLASS A\nDERIVED D = D\n", 2, 13, "a cycle: D is computed from itself");
 	expect_wrong("CLASS A\nCOUNTER G \"x\" KIND gauge\nDERIVED D = G + 1\n", 3, 15,
 		     "a gauge is a state and cannot be summed");
 	expect_wrong("CLASS A\nCOUNTER G \"x\" KIND gauge\n" COUNT("X") "DERIVED D = 2 * G\nDERIVED E = X - D / X\n", 5,

@@ -284,7 +284,7 @@ static void circles_of_emission_are_refused(void **context)
 	rule->first_statement = 2;
 	rule->statement_count = 1;
 	sample_seal(image, length);
-	assert_error(image, length, "EMIT goes in a circle: rule dropping -> C -> rule pair -> alarm -> rule dropping",
+	assert_error(image, length, "EMIT forms a cycle: rule dropping -> C -> rule pair -> alarm -> rule dropping",
 		     (uint64_t)((char *)rule - image));
 	/* If C only ended runs of pair, nothing would come of it. */
 	completing->target = PROGRAM_TARGET_END;
@@ -294,7 +294,7 @@ static void circles_of_emission_are_refused(void **context)
 	program_free(program);
 	statement->type = TYPE_A;
 	sample_seal(image, length);
-	assert_error(image, length, "EMIT goes in a circle: A -> rule dropping -> A", (uint64_t)((char *)rule - image));
+	assert_error(image, length, "EMIT forms a cycle: A -> rule dropping -> A", (uint64_t)((char *)rule - image));
 	alloc_free(image);
 }
 

@@ -147,7 +147,7 @@ static void what_a_rule_raises_may_not_come_back_to_it(void **state)
 
 	rules_init(&rules, EVENTS "RULE one STRICTPARTITION PATTERN { [A, B] } WHERE { [tid] } OVER { A, B, C } "
 				  "DO { EMIT C(y = 1) }\n");
-	assert_place(&rules, 0, "the events that it emits come back to it");
+	assert_place(&rules, 0, "the events that it emits come back to it in a cycle");
 	rules_fini(&rules);
 }
 
