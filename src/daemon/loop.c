@@ -65,7 +65,7 @@ static void on_exit_of(void *context, pid_t pid, int status)
 	if (--daemon->observed)
 		return;
 	log_line(LOG_LEVEL_WARNING, "all processes of --pid have ended%s; asterismd keeps running",
-		 daemon->options->scope == ASTERISM_SCOPE_TREE ? " except for descendants that still run" : "");
+		 daemon->options->scope == ASTERISM_SCOPE_TREE ? " except descendants that still run" : "");
 }
 
 /* Whether the process was named before: it ends only once. */

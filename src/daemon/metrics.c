@@ -21,7 +21,7 @@ static const struct rule_metric {
 	{ "asterism_matches_total", "counter", "Matches found.", offsetof(struct asterism_rule_info, matches) },
 	{ "asterism_runs_opened_total", "counter", "Runs (partial matches) started.",
 	  offsetof(struct asterism_rule_info, runs_opened) },
-	{ "asterism_runs_live_max", "gauge", "Largest number of runs open at the same time.",
+	{ "asterism_runs_live_max", "gauge", "Highest number of runs open at the same time.",
 	  offsetof(struct asterism_rule_info, runs_live_max) },
 	{ "asterism_pool_exhausted_total", "counter", "Runs refused because the pool of the rule was full.",
 	  offsetof(struct asterism_rule_info, pool_exhausted) },
@@ -286,9 +286,9 @@ static void metrics_write(void *context, struct text_buffer *text)
 	put_active(daemon, text);
 	for (size_t i = 0; i < sizeof unit_metrics / sizeof *unit_metrics; i++)
 		put_unit_metric(daemon, &unit_metrics[i], text);
-	exposition_head(text, "asterism_count_total", "counter", "What rules count by CALL Count.");
+	exposition_head(text, "asterism_count_total", "counter", "Counters of rules (CALL Count).");
 	put_tallies(daemon, text, false);
-	exposition_head(text, "asterism_values", "histogram", "What rules measure by CALL Histogram.");
+	exposition_head(text, "asterism_values", "histogram", "Histograms of rules (CALL Histogram).");
 	put_tallies(daemon, text, true);
 	put_recordings(daemon, text);
 	if (daemon->sensors)

@@ -68,7 +68,7 @@ static bool may_start(struct operation *operation)
 
 	if (!daemon->recordings.folder)
 		client_refuse(client, "not-possible",
-			      "asterismd cannot record: it was started without a directory for traces (--recordings)");
+			      "asterismd cannot record: it was started without --recordings DIR");
 	else if (!is_root(operation) && !daemon->options->clients_record)
 		client_refuse(client, "denied",
 			      "only root may record; asterismd --clients-record allows the group, too");

@@ -193,7 +193,7 @@ static int read_object(json_t *object, struct request *request, char *why)
 	if (ops[request->op].members & NEEDS_UNIT && !request->unit[0])
 		return wrong(why, "this operation needs a \"unit\"");
 	if (ops[request->op].members & LENGTH && !json_object_get(object, "length"))
-		return wrong(why, "the \"length\" of what follows is missing");
+		return wrong(why, "the request needs a \"length\": the number of bytes that follow it");
 	if (ops[request->op].members & TICKET && !request->ticket)
 		return wrong(why, "this operation needs a \"ticket\"");
 	return 0;

@@ -74,7 +74,7 @@ for line in map(json.loads, sys.stdin):
 	measure --heartbeat beat=5ms
 	[ "$(printf '%s\n' "$output" | grep -c 'beat is missing for 5ms')" = 1 ]
 	[ "$(printf '%s\n' "$output" | grep -c 'beat is back after 51ms')" = 1 ]
-	[[ $output == *"stayed away 1 time, missing now: 0"* ]]
+	[[ $output == *"missed 1 time, missing now: 0"* ]]
 	measure --heartbeat beat=60ms
 	[[ $output != *"is missing"* ]]
 }
@@ -82,17 +82,17 @@ for line in map(json.loads, sys.stdin):
 @test "one that never comes is missing, too" {
 	measure --heartbeat none=5ms
 	[[ $output == *"none is missing for 5ms"*"missing now: 1"* ]]
-	[[ $stderr == *"nothing was measured of none: there was no such event"* ]]
+	[[ $stderr == *"nothing was measured for none: no such event happened"* ]]
 }
 
 @test "what nobody calls so is an error, and what is known and did not come is none" {
 	run --separate-stderr -2 "$ASTERISM" replay --catalog own.events --measure nope trace.jsonl
-	[[ $stderr == *"error: nothing was measured of nope: no event is called so"* ]]
+	[[ $stderr == *"error: nothing was measured for nope: no event has this name"* ]]
 	measure --measure sched_switch
-	[[ $stderr == *"warning: nothing was measured of sched_switch: there was no such event"* ]]
+	[[ $stderr == *"warning: nothing was measured for sched_switch: no such event happened"* ]]
 	printf 'EVENTS "own.events" RULE r PATTERN { [beat:a, beat:b] } WHERE { [pid], b.x > 0 } POOL 1\n' >r.rule
 	run --separate-stderr -2 "$ASTERISM" replay --catalog own.events --measure nope r.rule trace.jsonl
-	[[ $stderr == *"no event is called so"* ]]
+	[[ $stderr == *"no event has this name"* ]]
 	[[ $output == *"matches"* || $stderr == *"matches"* ]]
 }
 

@@ -169,7 +169,7 @@ pairs() {
 	local at='is 0.000002500 s after the first, at @3500'
 	printf '{"event":"A","ts":%s,"x":1}\n' 1000 3500 >short.jsonl
 	run --separate-stderr -0 "$ASTERISM" replay --from 1s types.rule pair.rule short.jsonl
-	[[ $stderr == *"warning: nothing is as late as the replay is to begin: the last event that rules look at $at"* ]]
+	[[ $stderr == *"warning: all events are before --from: the last event that rules look at $at"* ]]
 	sed 's/"A"/"sys_enter_close"/; s/"x"/"fd"/' short.jsonl >calls.jsonl
 	for command in dump stat; do
 		run --separate-stderr -0 "$ASTERISM" $command --from @3501 calls.jsonl

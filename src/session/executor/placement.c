@@ -50,7 +50,7 @@ static void note_together(const struct program *program, const bool *chosen, con
 	if (count > named)
 		text_printf(&names, " and %u more", count - named);
 	if (why)
-		text_printf(&names, "; of each of them: %s", why);
+		text_printf(&names, "; the reason for each: %s", why);
 	diag_add(diag, ASTERISM_NOTE, NULL, why ? NULL : "'asterism check' says why, and what to write instead",
 		 "%u rules and machines %s: %s", count, what, names.failure ? "" : names.bytes);
 	text_fini(&names);

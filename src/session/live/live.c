@@ -294,9 +294,8 @@ static void report_unwatched(struct live *live, int error)
 	live->unwatched_reported = true;
 	diag_add(live->diag, ASTERISM_WARNING, NULL,
 		 error == -EINVAL ? "Linux 6.9 reports the ends of threads" : "allow more open files: ulimit -n",
-		 "some processes or threads are not watched for their end (%s): a later one with the same number is "
-		 "taken "
-		 "for them",
+		 "cannot watch some processes or threads for their end (%s): a later one with the same id is taken for "
+		 "the same",
 		 strerror(-error));
 }
 

@@ -76,9 +76,9 @@ int session_report_order(const struct program *program, struct event_catalog *ca
 			within = type;
 	}
 	if (waiting && within)
-		diag_add(diag, ASTERISM_NOTE, NULL, NULL,
-			 "%s %s may see %s only after the %s of the same call, where the data it compares is not in "
-			 "memory yet",
-			 program_sort(row), program_text(program, row->name), waiting->name, within->name);
+		diag_add(
+			diag, ASTERISM_NOTE, NULL, NULL,
+			"%s %s may see %s after %s of the same call, if the data that it compares is not in memory yet",
+			program_sort(row), program_text(program, row->name), waiting->name, within->name);
 	return 0;
 }

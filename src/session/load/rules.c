@@ -329,9 +329,10 @@ static void warn_unmeasured(const struct session_rules *rules, struct asterism_d
 
 	for (uint32_t i = 0; i < program->rule_count && rules->measures; i++)
 		if (!program_order_knows(program, &program->rules[i], rules->measures))
-			diag_add(diag, ASTERISM_WARNING, NULL, NULL,
-				 "nothing was measured of %s '%s': the cheapest of its conditions come first",
-				 program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
+			diag_add(
+				diag, ASTERISM_WARNING, NULL, NULL,
+				"the file of --order-by has no figures for %s '%s': its cheapest conditions come first",
+				program_sort(&program->rules[i]), program_text(program, program->rules[i].name));
 }
 
 /* Conditions are asked in the order that costs least. An image has one already, which other measures may change. */

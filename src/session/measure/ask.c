@@ -84,9 +84,9 @@ static int ask_linear(const struct asking *asking, const char *value, size_t len
 	if (!dots || !slash || slash < dots || !read_number(value, (size_t)(dots - value), &shape->low) ||
 	    !read_number(dots + 2, (size_t)(slash - dots - 2), &shape->high) ||
 	    !read_number(slash + 1, (size_t)(value + length - slash - 1), &count))
-		return wrong(asking, "a linear histogram is linear=LOW..HIGH/BUCKETS");
+		return wrong(asking, "write a linear histogram as linear=LOW..HIGH/BUCKETS");
 	if (shape->low >= shape->high)
-		return wrong(asking, "the histogram ends before it begins");
+		return wrong(asking, "LOW of the histogram must be less than HIGH");
 	if (count < 1 || count > MEASURE_BUCKETS_MAX)
 		return wrong(asking, "a histogram has 1 to 4096 buckets");
 	shape->buckets = MEASURE_LINEAR;
@@ -99,7 +99,7 @@ static int ask_log(const struct asking *asking, const char *value, size_t length
 	struct measure_shape *shape = &asking->item->shape.measure;
 
 	if (value || length)
-		return wrong(asking, "log has no value");
+		return wrong(asking, "log takes no value");
 	if (shape->buckets)
 		return wrong(asking, "there is one histogram already");
 	shape->buckets = MEASURE_LOG;
@@ -109,7 +109,8 @@ static int ask_log(const struct asking *asking, const char *value, size_t length
 static int ask_by(const struct asking *asking, const char *value, size_t length)
 {
 	if (!length || asking->item->by)
-		return wrong(asking, length ? "there is one key already" : "by what? by=FIELD");
+		return wrong(asking,
+			     length ? "by=FIELD can be given only once" : "by needs the name of a field: by=FIELD");
 	asking->item->by = part_of(value, length);
 	return asking->item->by ? 0 : diag_no_memory(asking->diag);
 }
@@ -121,7 +122,7 @@ static int ask_keys(const struct asking *asking, const char *value, size_t lengt
 	int64_t count;
 
 	if (!value || !read_number(value, length, &count) || count < 1 || count > MEASURE_KEYS_MAX)
-		return wrong(asking, "there is room for 1 to 65536 keys: keys=N");
+		return wrong(asking, "N of keys=N must be between 1 and 65536");
 	*most = (uint32_t)count;
 	return 0;
 }
@@ -150,12 +151,13 @@ static int ask_word(const struct asking *asking, const char *text, size_t length
 		    (asking->is_heartbeat && !word->of_heartbeats))
 			continue;
 		if (!equals && word->ask != ask_log)
-			return wrong(asking, "linear, by and keys have a value, behind =");
+			return wrong(asking, "linear, by and keys need a value after '='");
 		return word->ask(asking, equals ? equals + 1 : NULL, equals ? length - name - 1 : 0);
 	}
-	return wrong(asking, asking->is_heartbeat ? "behind the time there may be by=FIELD and keys=N"
-						  : "behind the name there may be log, linear=LOW..HIGH/BUCKETS, "
-						    "by=FIELD and keys=N");
+	return wrong(asking,
+		     asking->is_heartbeat
+			     ? "after the time only by=FIELD and keys=N can follow"
+			     : "after the name only log, linear=LOW..HIGH/BUCKETS, by=FIELD and keys=N can follow");
 }
 
 /* "EVENT[.FIELD]" or "EVENT=TIME". */
@@ -167,14 +169,16 @@ static int ask_what(const struct asking *asking, size_t length)
 	int64_t limit_ns;
 
 	if (!name || (mark && name + 1 == length))
-		return wrong(asking, "which event?");
+		return wrong(asking, "the name of an event is missing");
 	item->event = part_of(asking->text, name);
 	if (!item->event)
 		return diag_no_memory(asking->diag);
 	if (asking->is_heartbeat) {
 		if (!mark || !read_number(mark + 1, length - name - 1, &limit_ns) || limit_ns < 1 ||
 		    isdigit((unsigned char)asking->text[length - 1]))
-			return wrong(asking, "after which time is it missing? EVENT=TIME, with a unit");
+			return wrong(
+				asking,
+				"a heartbeat needs a time with a unit after which the event is missing: EVENT=TIME");
 		item->shape.heartbeat.limit_ns = (uint64_t)limit_ns;
 		return 0;
 	}

@@ -99,16 +99,16 @@ static const struct metric {
 	bool of_fields; /* there is none where intervals are measured */
 } metrics[] = {
 	{ "asterism_measure_events_total", "counter", "Events.", events_of, false },
-	{ "asterism_measure_rate", "gauge", "Events per second since the first.", rate_of, false },
+	{ "asterism_measure_rate", "gauge", "Events per second since the first event.", rate_of, false },
 	{ "asterism_measure_interval_min_seconds", "gauge", "Shortest time between events.", interval_least_of, false },
 	{ "asterism_measure_interval_max_seconds", "gauge", "Longest time between events.", interval_most_of, false },
 	{ "asterism_measure_jitter_seconds", "gauge", "Interarrival jitter (RFC 3550) of intervals.", jitter_of,
 	  false },
-	{ "asterism_measure_jitter_max_seconds", "gauge", "Greatest difference of consecutive intervals.",
+	{ "asterism_measure_jitter_max_seconds", "gauge", "Largest difference of consecutive intervals.",
 	  jitter_most_of, false },
-	{ "asterism_measure_min", "gauge", "Least value of the field.", least_of, true },
+	{ "asterism_measure_min", "gauge", "Smallest value of the field.", least_of, true },
 	{ "asterism_measure_mean", "gauge", "Mean value of the field.", mean_of, true },
-	{ "asterism_measure_max", "gauge", "Greatest value of the field.", most_of, true },
+	{ "asterism_measure_max", "gauge", "Largest value of the field.", most_of, true },
 };
 
 static uint32_t rows_of(const struct measures_item *item)
@@ -182,7 +182,7 @@ static void put_histogram(struct text_buffer *text, const struct measures_item *
 static void put_histograms(struct text_buffer *text, const struct measures *measures)
 {
 	exposition_head(text, "asterism_measure_values", "histogram",
-			"Values of the field; without one, intervals in ns.");
+			"Values of the field; without a field, intervals in ns.");
 	for (size_t i = 0; i < measures_count(measures); i++) {
 		const struct measures_item *item = measures_get(measures, i);
 		uint32_t buckets = rows_of(item) ? measure_bucket_count(item->measure) : 0;
@@ -200,16 +200,16 @@ static const struct rest {
 	size_t offset; /* in struct heartbeat_counts */
 	uint64_t (*count)(const struct measure *measure);
 } rests[] = {
-	{ "asterism_measure_other_total", "counter", "Events whose key found no place.", false, 0, measure_other },
-	{ "asterism_measure_lost_total", "counter", "Events, of whatever kind, that were lost.", false, 0,
-	  measure_lost },
-	{ "asterism_heartbeat_events_total", "counter", "Heartbeats that came.", true,
+	{ "asterism_measure_other_total", "counter", "Events with a key beyond the limit of keys.", false, 0,
+	  measure_other },
+	{ "asterism_measure_lost_total", "counter", "Lost events of any type.", false, 0, measure_lost },
+	{ "asterism_heartbeat_events_total", "counter", "Heartbeats received.", true,
 	  offsetof(struct heartbeat_counts, elements), NULL },
-	{ "asterism_heartbeat_missed_total", "counter", "How often a heartbeat stayed away.", true,
+	{ "asterism_heartbeat_missed_total", "counter", "Number of times a heartbeat was missing.", true,
 	  offsetof(struct heartbeat_counts, missed), NULL },
-	{ "asterism_heartbeat_missing", "gauge", "Heartbeats that stay away now.", true,
+	{ "asterism_heartbeat_missing", "gauge", "Heartbeats missing now.", true,
 	  offsetof(struct heartbeat_counts, missing), NULL },
-	{ "asterism_heartbeat_other_total", "counter", "Heartbeats whose key found no place.", true,
+	{ "asterism_heartbeat_other_total", "counter", "Heartbeats with a key beyond the limit of keys.", true,
 	  offsetof(struct heartbeat_counts, other), NULL },
 };
 

@@ -35,7 +35,7 @@ int measures_check(bool is_heartbeat, const char *text, struct asterism_diag *di
 static int add(struct measures *measures, bool is_heartbeat, const char *text, struct asterism_diag *diag)
 {
 	if (measures->count == MEASURES_MAX - 1)
-		return diag_error(diag, NULL, -EINVAL, "there are more than %d measures and heartbeats",
+		return diag_error(diag, NULL, -EINVAL, "too many measures and heartbeats: the limit is %d",
 				  MEASURES_MAX - 1);
 	struct measures_item *item = &measures->items[measures->count++];
 	int result = measures_ask(is_heartbeat, text, diag, item);
@@ -159,7 +159,7 @@ static int bind_item(struct measures_item *item, const struct event_type *type, 
 	if (result)
 		return result;
 	if (item->value && item->value->value == EVENT_STRING) {
-		diag_add(diag, ASTERISM_ERROR, NULL, "a text can be the key of a measure: by=FIELD",
+		diag_add(diag, ASTERISM_ERROR, NULL, "use it as the key of a measure: by=FIELD",
 			 "%s.%s is a text, which cannot be measured", type->name, item->value->name);
 		return -EINVAL;
 	}
@@ -308,8 +308,8 @@ static int tell_nothing(const struct measures_item *item, struct asterism_diag *
 	bool is_wrong = !item->is_known && item->kind != &heartbeat_kind;
 
 	diag_add(diag, is_wrong ? ASTERISM_ERROR : ASTERISM_WARNING, NULL,
-		 "asterism stat TRACE lists the events of a trace", "nothing was measured of %s: %s", item->event,
-		 is_wrong ? "no event is called so" : "there was no such event");
+		 "asterism stat TRACE lists the events of a trace", "nothing was measured for %s: %s", item->event,
+		 is_wrong ? "no event has this name" : "no such event happened");
 	return is_wrong ? -EINVAL : 0;
 }
 

@@ -186,8 +186,7 @@ static void put_rest(FILE *stream, uint64_t other, uint64_t lost)
 		fprintf(stream, "  other: %" PRIu64 " event%s of further keys, or without one (keys=N makes room)\n",
 			other, other == 1 ? "" : "s");
 	if (lost)
-		fprintf(stream, "  lost: %" PRIu64 " event%s, of whatever kind, did not come here\n", lost,
-			lost == 1 ? "" : "s");
+		fprintf(stream, "  lost: %" PRIu64 " event%s of any type\n", lost, lost == 1 ? "" : "s");
 }
 
 static void put_measure(FILE *stream, const struct measures_item *item)
@@ -223,14 +222,13 @@ static void put_heartbeat(FILE *stream, const struct measures_item *item)
 	measure_show(&text, NULL, MONITOR_UNSIGNED, (union monitor_value){ .u64 = item->shape.heartbeat.limit_ns });
 	measure_write_name(stream, item);
 	fprintf(stream,
-		", heartbeat within %s: %" PRIu64 " event%s, stayed away %" PRIu64 " time%s, missing now: %" PRIu64
-		"\n",
+		", heartbeat within %s: %" PRIu64 " event%s, missed %" PRIu64 " time%s, missing now: %" PRIu64 "\n",
 		limit, counts.elements, counts.elements == 1 ? "" : "s", counts.missed, counts.missed == 1 ? "" : "s",
 		counts.missing);
 	if (counts.untold)
 		fprintf(stream,
 			"  unreported: %" PRIu64
-			" times one stayed away or came back, too fast for a line of its own\n",
+			" times the event went missing or came back, too fast for a line each\n",
 			counts.untold);
 	put_rest(stream, counts.other, counts.lost);
 }

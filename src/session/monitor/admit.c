@@ -245,7 +245,8 @@ static void ring_hint(char *hint, size_t size, const struct sensor_shape *shape,
 		larger.sub_count *= 2;
 		if (!sensor_shape_is_valid(&larger)) {
 			snprintf(hint, size,
-				 "no ring can be that large: declare a smaller burst, or a shorter period and latency");
+				 "this exceeds the largest possible ring: declare a smaller burst, or a shorter period "
+				 "and latency");
 			return;
 		}
 	}
@@ -315,7 +316,7 @@ static int make_copies(struct monitor *monitor, struct asterism_diag *diag)
 	if (wanted > monitor->copies.capacity)
 		diag_add(diag, ASTERISM_WARNING, NULL, "declare lower rates or bursts, or leave sensors out",
 			 "%" PRIu64
-			 " copies may come within %d ms at the declared rates, and there is room for %" PRIu64
+			 " events to copy may arrive within %d ms at the declared rates, but there is room for %" PRIu64
 			 " (%" PRIu64 " MiB): some may be lost",
 			 count, (int)(COPIES_STEPS * MONITOR_STEP_NS / 1000000), monitor->copies.capacity / each,
 			 monitor->copies.capacity / MIB);

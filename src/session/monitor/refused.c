@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BUDGET_HINT "; --policy best-effort needs nothing, and promises nothing"
+#define BUDGET_HINT "; --policy best-effort needs no privilege, but gives no guarantee"
 
 static bool has_capability(unsigned capability)
 {
@@ -92,8 +92,8 @@ static int lacks_privilege(bool is_deadline, const struct refused_facts *facts, 
 	}
 	diag_error(diag, NULL, -EPERM, "%s is not permitted: CAP_SYS_NICE is missing",
 		   is_deadline ? "SCHED_DEADLINE" : "SCHED_FIFO");
-	diag_hint(diag, "run it as root, or 'setcap cap_sys_nice,cap_ipc_lock+ep' on the program; "
-			"--policy best-effort needs neither, and promises nothing");
+	diag_hint(diag, "run it as root, or 'setcap cap_sys_nice,cap_ipc_lock+ep' on the program; --policy best-effort "
+			"needs neither, but gives no guarantee");
 	return -EPERM;
 }
 
@@ -109,13 +109,14 @@ int refused_tell(enum schedule_policy policy, const struct refused_facts *facts,
 			   "%s is not permitted: its cgroup has no real-time budget "
 			   "(cpu.rt_runtime_us is 0)",
 			   kernel_name);
-		diag_hint(diag, "give it one, or run it in the cgroup at the root" BUDGET_HINT);
+		diag_hint(diag,
+			  "set cpu.rt_runtime_us of the cgroup, or run the monitor in the root cgroup" BUDGET_HINT);
 	} else if (is_deadline && facts->system_us == 0) {
 		diag_error(diag, NULL, -EPERM,
 			   "%s is not permitted: the system has no real-time budget "
 			   "(/proc/sys/kernel/sched_rt_runtime_us is 0)",
 			   kernel_name);
-		diag_hint(diag, "raise it; 950000 is the kernel's own" BUDGET_HINT);
+		diag_hint(diag, "raise it; the kernel's default is 950000" BUDGET_HINT);
 	} else if (is_deadline && facts->is_pinned) {
 		diag_error(diag, NULL, -EPERM,
 			   "%s is not permitted for a process that may run on only some of the CPUs", kernel_name);
@@ -123,7 +124,7 @@ int refused_tell(enum schedule_policy policy, const struct refused_facts *facts,
 	} else {
 		diag_error(diag, NULL, -EPERM, "%s is not permitted here", kernel_name);
 		diag_hint(diag, "a user namespace, a cgroup without real-time share (cpu.rt_runtime_us) or a seccomp "
-				"filter forbids it: run it outside of that" BUDGET_HINT);
+				"filter forbids it: run the monitor outside of these" BUDGET_HINT);
 	}
 	return -EPERM;
 }

@@ -285,7 +285,7 @@ static bool unwind(struct frames *frames, const struct program_match *match)
 	struct unwound *unwound = &frames->unwound;
 
 	if (!match->stack_copy) {
-		snprintf(unwound->why, sizeof unwound->why, "its copy was not kept");
+		snprintf(unwound->why, sizeof unwound->why, "the copy of the stack was not kept");
 		return false;
 	}
 	if (!frames->unwinder)
@@ -301,7 +301,7 @@ static bool unwind(struct frames *frames, const struct program_match *match)
 static const char *const before_why[] = {
 	[PROGRAM_BY_UNWINDING] = "",
 	[PROGRAM_BY_FRAME_POINTERS] = "by frame pointers: ",
-	[PROGRAM_BY_REGISTERS] = "who called is unknown: ",
+	[PROGRAM_BY_REGISTERS] = "callers are unknown: ",
 };
 
 /* What is said of the end of the stack, if anything. */

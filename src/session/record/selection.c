@@ -238,7 +238,7 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 	if (type->called) {
 		snprintf(hint, sizeof hint, "it is a sensor: use -e sensor:%s", type->called);
 		diag_add(diag, ASTERISM_ERROR, NULL, hint,
-			 "%s calls the kernel only while a rule waits for it there: a recording would be empty", name);
+			 "%s is raised only while a rule in the kernel waits for it: a recording would be empty", name);
 		return -EINVAL;
 	}
 	if (!type->hook_count)

@@ -286,7 +286,8 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 		report(judging, rule, ASTERISM_WARNING, needed, ": matches with it are missing");
 	}
 	if (!result && forbidden)
-		report(judging, rule, ASTERISM_WARNING, forbidden, ": its absence proves nothing");
+		report(judging, rule, ASTERISM_WARNING, forbidden,
+		       ", so its absence is not proven and matches may be wrong");
 	if (!result)
 		result = tell_ends(judging, rule);
 	alloc_free(needed);

@@ -288,8 +288,8 @@ static void warn_of_end(const struct replay *replay, struct asterism_diag *diag)
 
 	if (replay->begun && replay->at_end && replay->last_ns < replay->from_ns)
 		diag_add(diag, ASTERISM_WARNING, NULL, NULL,
-			 "nothing is as late as the replay is to begin: the last event that rules look at is "
-			 "%" PRIu64 ".%09" PRIu64 " s after the first, at @%" PRIu64,
+			 "all events are before --from: the last event that rules look at is %" PRIu64 ".%09" PRIu64
+			 " s after the first, at @%" PRIu64,
 			 length_ns / NS_PER_S, length_ns % NS_PER_S, replay->last_ns);
 }
 

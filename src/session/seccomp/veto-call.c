@@ -83,7 +83,7 @@ static int read_field(const struct reading *reading, const char *text, uint32_t 
 	bool is_text = !result && path->op == SOURCE_USTR;
 
 	if (result || is_text != (field->value == EVENT_STRING) || !is_reported(is_text ? path->left : path)) {
-		snprintf(reading->reason, reading->size, "a held call does not have '%s'", field->name);
+		snprintf(reading->reason, reading->size, "a held call does not provide '%s'", field->name);
 		return result ? result : -EINVAL;
 	}
 	*made = (struct veto_field){ path, field->value, field->offset, field->bytes };
@@ -97,7 +97,7 @@ static int read_hook(const struct reading *reading, const struct event_hook *hoo
 	for (uint32_t i = 0; i < made->when.count && !result; i++) {
 		if (is_reported(made->when.items[i].path))
 			continue;
-		snprintf(reading->reason, reading->size, "a held call does not show whether it is one");
+		snprintf(reading->reason, reading->size, "a held call does not show whether it is such an event");
 		result = -EINVAL;
 	}
 	made->fields = arena_zero(reading->arena, reading->type->field_count, sizeof *made->fields);

@@ -72,7 +72,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 		      struct asterism_diag *diag)
 {
 	if (rule->flags & PROGRAM_RULE_DEADLINE)
-		return refuse(diag, program, rule, "it may match when its time is up, when no call is held");
+		return refuse(diag, program, rule, "it may match at a timeout, while no call is held");
 	if (rule->flags & PROGRAM_RULE_OVER_ALL)
 		return refuse(diag, program, rule, "it looks at every event");
 	if (rule->mode == PROGRAM_ASYNCHRONOUS)
@@ -80,7 +80,7 @@ static int check_rule(const struct program *program, const struct program_rule *
 	if (program_emits(program, rule))
 		return refuse(diag, program, rule, "it emits events");
 	if (reads->header[HEADER_CPU])
-		return refuse(diag, program, rule, "it uses 'cpu', which a held call does not have");
+		return refuse(diag, program, rule, "it uses 'cpu', which a held call does not provide");
 	return 0;
 }
 

@@ -273,7 +273,7 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 	int result = stopped_list_ask(&requests->stopped_list, (pid_t)match->pid, &stopped);
 
 	if (result) {
-		const char *why = result == -ESRCH ? "the process has ended" : "memory or descriptors are short";
+		const char *why = result == -ESRCH ? "the process has ended" : "out of memory or file descriptors";
 		const struct program_reaction failed = { .how = PROGRAM_NOT_DONE, .why = why };
 
 		return report(requests, match, statement, &failed);

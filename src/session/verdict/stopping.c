@@ -62,7 +62,7 @@ int stopping_poll(struct stopping *stopping, struct asterism_diag *diag)
 		return 1;
 	stopping_refuse(stopping);
 	diag_add(diag, ASTERISM_WARNING, NULL, NULL,
-		 "the watchdog of stopped processes has ended: no process is stopped from now on");
+		 "the watchdog of stopped processes has ended: rules stop no more processes");
 	return -EAGAIN;
 }
 

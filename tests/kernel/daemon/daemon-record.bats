@@ -159,7 +159,7 @@ nobody() {
 @test "who may record, where, and how much" {
 	start
 	run --separate-stderr -2 ctl record start
-	[[ $stderr == *"error: asterismd cannot record: it was started without a directory for traces (--recordings)" ]]
+	[[ $stderr == *"error: asterismd cannot record: it was started without --recordings DIR" ]]
 	stop
 	start --recordings traces --group nogroup
 	[ "$(control raw '{"op":"record-start","recording":"../x","length":0}\n' | cut -c1-31)" = '{"ok":false,"error":"malformed"' ]

@@ -579,7 +579,7 @@ assert memory < 64 + times // 4, (memory, said)' $times
 	await '"match":"pair"' out
 	! grep -q 'all processes of --pid have ended' log
 	kill "$puppet"
-	await 'warning: all processes of --pid have ended except for descendants that still run; asterismd keeps running' log
+	await 'warning: all processes of --pid have ended except descendants that still run; asterismd keeps running' log
 	[[ $(ctl ping) == "asterismd "*" runs" ]]
 	[ "$(asked 'u["pair.rule"]["rules"][0]["matches"]')" = 1 ]
 	stop

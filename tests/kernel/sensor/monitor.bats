@@ -324,7 +324,7 @@ kernel_rule() {
 	monitor --copy "${rates[@]}" never.rule -- "$plant" requests 1 5 0
 	[ "$(figure promise copies_bytes)" = $((4 << 20)) ]
 	monitor --copy --policy best-effort --sensor request_begin,rate=1000/us,burst=20 never.rule -- "$plant" requests 1 5 0
-	grep -Eq "[0-9]+ copies may come within 200 ms at the declared rates, and there is room for [0-9]+ \(256 MiB\)" err
+	grep -Eq "[0-9]+ events to copy may arrive within 200 ms at the declared rates, but there is room for [0-9]+ \(256 MiB\)" err
 	# What the application would need is said, and what it is told holds.
 	monitor --policy best-effort --sensor request_begin,rate=5000/ms,burst=20,cost=1ns never.rule -- "$plant" requests 1 5 0
 	grep -q "elements of request_begin may wait, and a ring of process .*, of 128 KiB, holds" err

@@ -183,7 +183,7 @@ both() {
 	EOF
 	"$ASTERISM" events page_fault_kernel >/dev/null || skip "this kernel has no page_fault_kernel"
 	run --separate-stderr "$ASTERISM" run -f json order.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" whole open /nowhere/wanted
-	[[ $stderr == *"note: rule after may see sys_enter_openat only after the page_fault_kernel of the same call, where the data it compares is not in memory yet"* ]]
+	[[ $stderr == *"note: rule after may see sys_enter_openat after page_fault_kernel of the same call, if the data that it compares is not in memory yet"* ]]
 	[[ $output == *'"match":"before"'*'"younger":true'* ]]
 	[[ ${lines[-1]} =~ '"after":{"matches":0,' ]]
 	run --separate-stderr "$ASTERISM" run -f json order.rule -- "$ASTERISM_TEST_PROGRAMS/untouched" touched open /nowhere/wanted

@@ -214,7 +214,7 @@ strip_apart() {
 	grep -e '"stack"' -e '^{"stats"' out >kept
 	# By frame pointers, where its copy had to make room for newer ones.
 	holds kept "$planted[:3] == ['stack_planted_ask', 'stack_planted_outer', 'main']"
-	holds out 'all(x["stack_by"] == "unwinding" or x["stack_end"].endswith("its copy was not kept") for x in m if "stack" in x)'
+	holds out 'all(x["stack_by"] == "unwinding" or x["stack_end"].endswith("the copy of the stack was not kept") for x in m if "stack" in x)'
 	holds out 'sum(x.get("stack_by") == "unwinding" for x in m) >= 100'
 }
 

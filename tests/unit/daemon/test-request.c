@@ -106,8 +106,10 @@ static void what_is_needed_is_missed(void **state)
 {
 	(void)state;
 	assert_wrong("{\"op\":\"unload\"}", "this operation needs a \"unit\"");
-	assert_wrong("{\"op\":\"load\",\"unit\":\"u\"}", "the \"length\" of what follows is missing");
-	assert_wrong("{\"op\":\"record-mask\",\"recording\":\"r\"}", "the \"length\" of what follows is missing");
+	assert_wrong("{\"op\":\"load\",\"unit\":\"u\"}",
+		     "the request needs a \"length\": the number of bytes that follow it");
+	assert_wrong("{\"op\":\"record-mask\",\"recording\":\"r\"}",
+		     "the request needs a \"length\": the number of bytes that follow it");
 	assert_wrong("{\"op\":\"continue\"}", "this operation needs a \"ticket\"");
 	assert_wrong("{}", "the request needs a string member \"op\"");
 	assert_wrong("{\"op\":1}", "the request needs a string member \"op\"");

@@ -186,9 +186,11 @@ static void test_what_a_call_does_not_report(void **state)
 		"EVENT four { x: i64 }\nFROM raw_syscalls:sys_exit { x = ret }\n"
 		"EVENT five { x: i64 }\nFROM raw_syscalls:sys_enter { x = be16(syscall_arg(0)) }\n";
 	static const char *const cases[][2] = {
-		{ "one", "a held call does not have 'x'" },   { "two", "a held call does not show whether it is one" },
-		{ "three", "a held call does not have 'x'" }, { "four", "it is not the entry of a system call" },
-		{ "five", "a held call does not have 'x'" },
+		{ "one", "a held call does not provide 'x'" },
+		{ "two", "a held call does not show whether it is such an event" },
+		{ "three", "a held call does not provide 'x'" },
+		{ "four", "it is not the entry of a system call" },
+		{ "five", "a held call does not provide 'x'" },
 	};
 	struct asterism_diag *diag = asterism_diag_new();
 
@@ -326,7 +328,7 @@ static void test_the_processor_is_not_reported(void **state)
 		assert_int_equal(veto_plan_init(&plan, rules, &all_allowed, diag), -EINVAL);
 		assert_string_equal(
 			asterism_diag_get(diag, 0)->text,
-			"rule r cannot refuse system calls: it uses 'cpu', which a held call does not have");
+			"rule r cannot refuse system calls: it uses 'cpu', which a held call does not provide");
 		veto_plan_fini(&plan);
 		session_rules_free(rules);
 		asterism_diag_free(diag);
