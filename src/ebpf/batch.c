@@ -99,7 +99,8 @@ static int make(struct batch *batch, struct ebpf_matcher *matcher, struct asteri
 	batch->bytes = (size_t)batch->stride * (BATCH_RECORDS_MAX + 1);
 	batch->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_batch", 4, (uint32_t)batch->bytes, 1, &opts);
 	if (batch->map < 0)
-		return diag_error(diag, NULL, batch->map, "the kernel has no room for %d records", BATCH_RECORDS_MAX);
+		return diag_error(diag, NULL, batch->map, "the kernel refused memory for %d records",
+				  BATCH_RECORDS_MAX);
 	void *memory = mmap(NULL, batch->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, batch->map, 0);
 
 	if (memory == MAP_FAILED)

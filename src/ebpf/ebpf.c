@@ -114,7 +114,7 @@ static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const st
 			return diag_error(diag, NULL, -EOPNOTSUPP, "no catalog declares the event %s", name);
 		if (!event_about_extends(ebpf->types[i], program->types[i].field_count, program->types[i].record_bytes))
 			return diag_error(diag, NULL, -EINVAL,
-					  "the rules were compiled for a different event %s than the catalog has",
+					  "the rules were compiled with another catalog: its event %s has other fields",
 					  name);
 		ebpf->from_interrupt[i] = source_may_interrupt(ebpf->types[i]);
 		if (io_uring_opcodes(ebpf->types[i], &ebpf->io_uring[i]))
@@ -291,7 +291,7 @@ static int note_programs(const struct ebpf *ebpf, struct ebpf_stops *stops, stru
 
 	for (size_t i = 0; i < source_set_programs(ebpf->sources) && !error; i++)
 		error = ebpf_stops_add(stops, source_set_program(ebpf->sources, i));
-	return error ? diag_error(diag, NULL, -EOPNOTSUPP, "too many programs could stop a process") : 0;
+	return error ? diag_error(diag, NULL, -EOPNOTSUPP, "too many BPF programs may stop processes") : 0;
 }
 
 static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)

@@ -255,7 +255,7 @@ int ebpf_thread_reader_new(struct asterism_diag *diag, struct ebpf_thread_reader
 	if (!result)
 		result = load(reader, diag);
 	if (!result && errand_new(look_until_still, dispose, reader, &reader->errand))
-		result = diag_error(diag, NULL, -EAGAIN, "there is no thread to look into others");
+		result = diag_error(diag, NULL, -EAGAIN, "cannot create a thread to inspect other threads");
 	if (result)
 		dispose(reader);
 	else

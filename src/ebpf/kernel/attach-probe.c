@@ -221,7 +221,7 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 		name = split(name, &wanted.provider);
 	if (!name)
 		return attach_refuse(reason, -EINVAL,
-				     "a probe is written uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:PROBE, not",
+				     "probes have the form uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:PROBE, unlike",
 				     tracepoint);
 	if (strcmp(name, "asterism") == 0 && !wanted.provider)
 		return find_own(wanted.name, &wanted, reason);

@@ -133,8 +133,8 @@ int attach_usdt_find(int fd, const struct elf_code *code, const struct attach_wa
 	};
 
 	if (!is_of_this_processor(search.machine))
-		return attach_refuse(reason, -ENOENT, "the arguments of probes are unknown for the architecture of",
-				     wanted->path);
+		return attach_refuse(reason, -ENOENT,
+				     "asterism does not know the probe arguments of the architecture of", wanted->path);
 	int result = find(fd, &search, code);
 
 	if (!result && !search.count)

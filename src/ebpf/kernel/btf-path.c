@@ -67,7 +67,7 @@ static const char *name_of(const struct walk *walk, const struct btf_type *type)
 {
 	const char *name = type ? btf_kernel_name(walk->btf, type->name_off) : "";
 
-	return *name ? name : "without a name";
+	return *name ? name : "(unnamed)";
 }
 
 /* Finds the member called name in struct or union type id, also inside its unnamed ones. */
@@ -130,7 +130,7 @@ static int move(struct walk *walk, uint64_t offset)
 	if (offset > INT16_MAX - walk->spot.offset) {
 		/* Direct loads have 16 bits for their offset; probe reads have all they want. */
 		if (offset > INT32_MAX - (uint64_t)walk->spot.offset) {
-			snprintf(walk->reason, walk->size, "the path leads too far away");
+			snprintf(walk->reason, walk->size, "an offset of the path exceeds 2 GiB");
 			return -EINVAL;
 		}
 		walk->spot.is_plain = false;
@@ -192,13 +192,14 @@ static int step_index(struct walk *walk, uint32_t index)
 		walk->type = array->type;
 		btf_kernel_bare(walk->btf, &walk->type);
 	} else {
-		snprintf(walk->reason, walk->size, "[%u] follows a %s", index, kind_word(type));
+		snprintf(walk->reason, walk->size, "[%u] needs an array or a pointer, but follows a %s", index,
+			 kind_word(type));
 		return -EINVAL;
 	}
 	uint32_t bytes = btf_kernel_size(walk->btf, walk->type);
 
 	if (!result && bytes == 0) {
-		snprintf(walk->reason, walk->size, "[%u] needs elements of a known size", index);
+		snprintf(walk->reason, walk->size, "[%u] needs elements whose size is known", index);
 		result = -EINVAL;
 	}
 	if (!result)

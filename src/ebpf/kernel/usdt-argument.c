@@ -336,7 +336,8 @@ int usdt_argument_find(const char *text, uint32_t number, uint32_t machine, stru
 		at += length;
 	}
 	if (!processor) {
-		snprintf(reason->text, reason->size, "argument locations are unknown on this kind of CPU");
+		snprintf(reason->text, reason->size,
+			 "asterism does not know the argument locations of this CPU architecture");
 		return -ENOENT;
 	}
 	snprintf(reason->text, reason->size, "the probe has %" PRIu32 " argument%s, but no usdt_arg(%" PRIu32 ")",

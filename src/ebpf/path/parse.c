@@ -37,7 +37,7 @@ static int make(const struct making *making, const struct event_path *path, stru
 		node->op = SOURCE_USTR;
 	}
 	if (in_record && (path->value > CTX_BYTES_MAX || path->bytes > CTX_BYTES_MAX)) {
-		snprintf(making->reason, making->size, "no record of a tracepoint has more than %d bytes",
+		snprintf(making->reason, making->size, "the record of a tracepoint has at most %d bytes",
 			 CTX_BYTES_MAX);
 		return -EINVAL;
 	}

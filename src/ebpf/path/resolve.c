@@ -175,7 +175,7 @@ static int resolve_syscall_arg(struct source_binding *binding, struct source_nod
 	const struct event_path_step *hops = syscall_args[node->value];
 
 	if (!hops[0].member)
-		return refuse(binding, -ENOENT, "it is unknown where system calls keep their arguments on %s",
+		return refuse(binding, -ENOENT, "asterism does not know where system calls keep their arguments on %s",
 			      "this architecture");
 	node->op = SOURCE_ACCESS;
 	node->name = "regs";
@@ -215,7 +215,7 @@ static int resolve_register(struct source_binding *binding, struct source_node *
 	if (!binding->is_probe)
 		return refuse(binding, -EINVAL, "%s has registers of a function", "only a probe in user code");
 	if (user_registers.result < 0 || offset < 0)
-		return refuse(binding, -ENOENT, "it is unknown where functions keep their arguments on %s",
+		return refuse(binding, -ENOENT, "asterism does not know where functions keep their arguments on %s",
 			      "this architecture");
 	struct source_node reg = { .op = SOURCE_CTX, .value = offset, .bytes = 8 };
 

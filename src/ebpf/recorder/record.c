@@ -135,7 +135,7 @@ static int make_layer(struct ebpf_recorder *recorder, const struct ebpf_record_t
 	struct layer *layer;
 
 	if (recorder->gates.map >= 0 && recorder->count + count > RECORD_GATES)
-		return diag_error(diag, NULL, -E2BIG, "a recording has %d types of events at most", RECORD_GATES);
+		return diag_error(diag, NULL, -E2BIG, "too many event types to record: the limit is %d", RECORD_GATES);
 	if (alloc_grow(&recorder->layers, &recorder->layer_capacity, recorder->layer_count, sizeof *recorder->layers))
 		return diag_no_memory(diag);
 	layer = &recorder->layers[recorder->layer_count++];

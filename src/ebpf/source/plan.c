@@ -65,7 +65,7 @@ static int parse(struct draft *draft)
 		if (!is_needed(draft->want, i))
 			continue;
 		if (!source->paths[i]) {
-			snprintf(binding->reason, binding->size, "the field has no path");
+			snprintf(binding->reason, binding->size, "the catalog has no path for the field");
 			result = -EINVAL;
 			break;
 		}
@@ -166,8 +166,8 @@ static int resolve_field(struct draft *draft, uint32_t i)
 	bool is_text = source_is_string(path), is_zero = path->op == SOURCE_CONST && path->value == 0;
 
 	if (is_text != (field->value == EVENT_STRING) && !is_zero) {
-		snprintf(draft->binding.reason, draft->binding.size, "its path gives a %s",
-			 is_text ? "string" : "number");
+		snprintf(draft->binding.reason, draft->binding.size,
+			 "its path leads to a %s, which its type does not take", is_text ? "string" : "number");
 		return -EINVAL;
 	}
 	if (field->value == EVENT_F64 && !is_zero && !is_any_number(path)) {
@@ -388,8 +388,9 @@ static int tell_absent(struct source_plan *plan, const struct draft *draft, stru
 		if (alloc_grow(&plan->absent, &plan->absent_capacity, plan->absent_count, sizeof *plan->absent))
 			return -ENOMEM;
 		plan->absent[plan->absent_count++] = field;
-		diag_add(diag, ASTERISM_WARNING, NULL, NULL, "this kernel does not say %s of %s: it is always %" PRId64,
-			 field->name, type->name, draft->entry.paths[i]->value);
+		diag_add(diag, ASTERISM_WARNING, NULL, NULL,
+			 "this kernel does not provide %s of %s: it is always %" PRId64, field->name, type->name,
+			 draft->entry.paths[i]->value);
 	}
 	return 0;
 }

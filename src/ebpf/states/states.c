@@ -64,8 +64,7 @@ static int ask_kernel(const struct btf_kernel *btf, struct states_kernel *kernel
 	if (!result)
 		result = find_member(btf, "__state", &kernel->state);
 	if (result)
-		return diag_error(diag, NULL, -EOPNOTSUPP,
-				  "this kernel lays out threads in a way that asterism does not know");
+		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel describes threads in an unknown layout");
 	kernel->has_argument = tracepoint.param_count > 3;
 	return 0;
 }

@@ -396,7 +396,7 @@ takes_early() {
 	cat >absent.events <<-'END'
 		EVENT switch { gone: u32, next: u32 } FROM sched:sched_switch { gone = prev->no_such_member ? 7, next = next->pid }
 	END
-	local warning="asterism: warning: this kernel does not say gone of switch: it is always 7"
+	local warning="asterism: warning: this kernel does not provide gone of switch: it is always 7"
 	echo 'EVENTS "absent.events" RULE r PATTERN { switch:s } RETURN { s.gone } AFTER MATCH DROP' >reads.rule
 	echo 'EVENTS "absent.events" RULE r PATTERN { switch:s } RETURN { s.next }' >ignores.rule
 	echo 'EVENTS "absent.events" RULE u PATTERN { switch:s } WHERE { s.gone * 1.5 > 0.0 }' >slow.rule
@@ -406,16 +406,16 @@ takes_early() {
 	run --separate-stderr -0 "$ASTERISM" run -q ignores.rule -- sleep 0.01
 	[ -z "$stderr" ]
 	run --separate-stderr -0 "$ASTERISM" run -q slow.rule -- sleep 0.01
-	[ "$(grep -c 'does not say' <<<"$stderr")" = 1 ]
+	[ "$(grep -c 'does not provide' <<<"$stderr")" = 1 ]
 	run --separate-stderr -0 "$ASTERISM" record -q -o trace --catalog absent.events -e switch --rules reads.rule -- sleep 0.01
-	[ "$(grep -c 'does not say' <<<"$stderr")" = 1 ]
+	[ "$(grep -c 'does not provide' <<<"$stderr")" = 1 ]
 	run --separate-stderr -0 "$ASTERISM" check reads.rule
 	[ "$stderr" = "$warning" ]
 	[[ $output == *"is fine"* ]]
 	run --separate-stderr -0 "$ASTERISM" check slow.rule
-	[ "$(grep -c 'does not say' <<<"$stderr")" = 1 ]
+	[ "$(grep -c 'does not provide' <<<"$stderr")" = 1 ]
 	run --separate-stderr -0 "$ASTERISM" check ignores.rule
 	[ -z "$stderr" ]
 	run -0 "$ASTERISM" check -f json reads.rule
-	[[ $output == *'"severity":"warning"'*"does not say gone of switch"* ]]
+	[[ $output == *'"severity":"warning"'*"does not provide gone of switch"* ]]
 }

@@ -251,8 +251,8 @@ static void says_what_is_missing(void **state)
 	check_refused(sample, "first.x", -EINVAL, "cannot look up 'x' in a number");
 	check_refused(sample, "data.x", -EINVAL, "cannot look up 'x' in a void");
 	check_refused(sample, "many.3.x", -EINVAL, "index 3 is beyond the array's 3 elements");
-	check_refused(sample, "first.0", -EINVAL, "[0] follows a number");
-	check_refused(sample, "data.1", -EINVAL, "known size");
+	check_refused(sample, "first.0", -EINVAL, "[0] needs an array or a pointer, but follows a number");
+	check_refused(sample, "data.1", -EINVAL, "elements whose size is known");
 	check_refused(sample, "flag_a.x", -EINVAL, "bit-field");
 	check_refused(sample,
 		      "next.next.next.next.next.next.next.next.next.next.next.next.next.next.next.next.next.first",

@@ -141,7 +141,7 @@ static void refuses_nonsense(void **state)
 		if (find(EM_AARCH64, arm[i], 0, &argument) != -ENOENT || !strstr(reason, "cannot parse the argument"))
 			fail_msg("%s: %s", arm[i], reason);
 	check(EM_X86_64, "8f@%xmm0", 0, "the argument is a floating-point number: 8f@%xmm0");
-	check(EM_RISCV, "8@a0", 0, "argument locations are unknown on this kind of CPU");
+	check(EM_RISCV, "8@a0", 0, "asterism does not know the argument locations of this CPU architecture");
 }
 
 /* Every prefix of, and every change of a byte in, a text with all forms; and texts without an end in sight. */

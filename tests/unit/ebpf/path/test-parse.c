@@ -167,7 +167,7 @@ static void refuses_nonsense(void **state)
 	check_refused("ctx(8,3)", "1, 2, 4 or 8");
 	check_refused("ctxstr(8,0)", "at least one");
 	check_refused("ctx(99999,4)", "below 65536");
-	check_refused("ctx(8193,4)", "more than 8192 bytes");
+	check_refused("ctx(8193,4)", "at most 8192 bytes");
 	check_refused("a ? ", "expected a path, found the end");
 	check_refused("\xff\xfe", "expected a path, found the byte 0xff");
 }
