@@ -45,3 +45,10 @@ setup() {
 	[[ $output == *"skipped 1: needs root"* ]]
 	[ "${lines[-1]}" = "0 passed, 0 failed, 1 skipped" ]
 }
+
+@test "beside its time, a suite tells what it took of processors" {
+	run -0 tools/check --build "$(dirname "${ASTERISM:-build/src/cmd/asterism}")/../.." --only "conformance, oracle"
+	line='^conformance, oracle: [0-9]+ passed, 0 failed, [0-9]+ skipped \(([0-9]+\.[0-9]) s, ([0-9]+\.[0-9]) s CPU\)$'
+	[[ ${lines[0]} =~ $line ]]
+	[ "${BASH_REMATCH[2]}" != 0.0 ]
+}
