@@ -8,9 +8,11 @@ without losses.
 usage: naive.py ASTERISM TRACE REPORT...
 """
 
+import bisect
 import collections
 import errno
 import functools
+import itertools
 import json
 import subprocess
 import sys
@@ -211,6 +213,30 @@ def check_sequences(events, ask, expect):
                           if abs(count / sums[word[:3]] - shown.get(word, {"share": 9})["share"]) > 1e-6])
 
 
+class Row:
+    """Slices by their beginning, so that those at a time are found without a look at all of them."""
+
+    def __init__(self, items):
+        self.items = sorted(items, key=lambda item: item["begin_ns"])
+        self.begins = [item["begin_ns"] for item in self.items]
+        self.latest = list(itertools.accumulate((item["end_ns"] for item in self.items), max))  # end of them and those before
+
+    def overlapping(self, begin, end):
+        among = self.items[bisect.bisect_right(self.latest, begin):bisect.bisect_left(self.begins, end)]
+        return [item for item in among if item["end_ns"] > begin]
+
+    def last_before(self, end):
+        at = bisect.bisect_left(self.begins, end)
+        return self.items[at - 1] if at else None
+
+    def first_at(self, begin):
+        at = bisect.bisect_left(self.begins, begin)
+        return self.items[at] if self.begins[at:at + 1] == [begin] else None
+
+
+NOTHING = Row([])
+
+
 class Past:
     """The slices of all threads, as the report 'slices' has them, and what else of the events tells of paths."""
 
@@ -226,6 +252,7 @@ class Past:
             self.tids[index] = item["thread"]["tid"]
             if item["state"] == "running":
                 self.cpus[item["cpu"]].append(item)
+        self.rows, self.runs = ({key: Row(items) for key, items in of.items()} for of in (self.threads, self.cpus))
         self.births = {(event["child_pid"], event["ts"] - first): event["tid"]
                        for event in events if event["event"] == "sched_process_fork"}
         self.places = collections.defaultdict(list)
@@ -245,13 +272,13 @@ class Past:
         if item["reason"] == "new":
             known = [cpu for ts, cpu, name in places if ts >= item["begin_ns"] and name == "sched_wakeup_new"][:1]
         else:
-            known = [cpu for ts, cpu, _ in places if ts <= item["begin_ns"]][-1:]
+            known = [cpu for _, cpu, _ in places[:bisect.bisect_right(places, item["begin_ns"], key=lambda place: place[0])][-1:]]
         return known[0] if known else None
 
     def behind(self, item, begin, end):
         """Who ran there for longest at a stretch."""
         ran = [(min(end, run["end_ns"]) - max(begin, run["begin_ns"]), run["begin_ns"], run["thread"]["thread"])
-               for run in self.cpus.get(self.place(item), []) if run["begin_ns"] < end and run["end_ns"] > begin]
+               for run in self.runs.get(self.place(item), NOTHING).overlapping(begin, end)]
         return max(ran)[2] if ran else None
 
     def parent(self, index, at):
@@ -265,8 +292,7 @@ class Past:
         """[(begin, end, thread, what, reason, by)] from begin to end."""
         pieces = []
         while begin < end:
-            items = [item for item in self.threads.get(index, []) if item["begin_ns"] < end]
-            item = items[-1] if items else {"end_ns": 0}
+            item = self.rows.get(index, NOTHING).last_before(end) or {"end_ns": 0}
             if item["end_ns"] < end:
                 maker = self.parent(index, end)
                 since = max(begin, item["end_ns"])
@@ -285,13 +311,13 @@ class Past:
         return [row for piece in reversed(pieces) for row in piece]
 
     def waited(self, index, item, since, end):
-        after = [one for one in self.threads[index] if one["begin_ns"] == item["end_ns"]]
-        waker = after[0]["waker"] if after and after[0]["state"] == "ready" else None
+        after = self.rows[index].first_at(item["end_ns"])
+        waker = after["waker"] if after and after["state"] == "ready" else None
         who = waker and waker.get("thread")
         for name in ("timer", "interrupt"):
             if waker and waker.get(name):
                 return [(since, end, index, name, item["reason"], name)]
-        if who is not None and any(one["begin_ns"] < end and one["end_ns"] > since for one in self.threads.get(who, [])):
+        if who is not None and self.rows.get(who, NOTHING).overlapping(since, end):
             return self.walk(who, since, end)
         return [(since, end, index, "blocked", item["reason"], who)]
 
