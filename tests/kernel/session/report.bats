@@ -13,14 +13,25 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# `record_locks TRACE WITH ARGUMENT...`: what plant-locks does with these; WITH is "probes" in its locks, or "none".
-record_locks()
+# `record_waits TRACE WITH COMMAND...`: its waits; WITH is "probes" in its locks, or "none".
+record_waits()
 {
 	local trace=$1 with=$2 more=()
 	shift 2
 	[ "$with" = none ] || more=(--catalog "$root/catalogs/pthread.events" -e 'pthread_mutex_*,pthread_cond_wait*')
-	timeout 60 $ASTERISM record -q --for-report "${more[@]}" -o "$trace" -- "$programs/plant-locks" "$@" || [ $? = 142 ]
+	timeout 60 $ASTERISM record -q --for-report "${more[@]}" -o "$trace" -- "$@" || [ $? = 142 ]
 	$ASTERISM report --only waits -f json -o "$trace.json" "$trace"
+}
+
+# `record_locks TRACE WITH ARGUMENT...`: what plant-locks does with these.
+record_locks() { record_waits "$1" "$2" "$programs/plant-locks" "${@:3}"; }
+
+# `record_together TRACE WITH ARGUMENTS...`: what several of it do at once; TRACE.pids has a line `PID ARGUMENTS` for each.
+record_together()
+{
+	record_waits "$1" "$2" sh -c 'for arguments; do "$0" $arguments & echo "$! $arguments"; done >'"$1.pids; wait" \
+		"$programs/plant-locks" "${@:3}"
+	[ "$(wc -l <"$1.pids")" = $(($# - 2)) ]
 }
 
 @test "states of a random workload are those of another computation, and sums the kernel's" {
@@ -270,29 +281,31 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 }
 
 @test "circles of 2, 3 and 5 threads: with probes who has what is proved, without them suspected" {
-	for threads in 2 3 5; do
-		record_locks proved$threads probes joined $threads
-		record_locks suspected$threads none joined $threads
-		python3 - $threads <<-'END'
-			import json, sys
-			length = int(sys.argv[1])
-			for proof in "proved", "suspected":
-			    tables = json.load(open(f"{proof}{length}.json"))["reports"]["waits"]["tables"]
-			    assert len(tables["circles"]) == 1, tables
-			    circle, members = tables["circles"][0], tables["members"]
-			    assert (circle["length"], circle["proof"], circle["count"]) == (length, proof, 1), circle
-			    assert circle["most_ns"] > 500_000_000 and circle["end"] in ("signal", "threads ended"), circle
-			    tids = [member["thread"]["tid"] for member in members]
-			    assert len(set(tids)) == len({member["object"] for member in members}) == length, members
-			    assert all(member["object"].startswith("mutex ") for member in members), members
-			    holders = [member["holder"] and member["holder"]["tid"] for member in members]
-			    assert holders == (tids[1:] + tids[:1] if proof == "proved" else [None] * length), members
-			    joins = [row for row in tables["edges"] if row["object"].startswith("join ")]
-			    assert len(joins) == 1 and joins[0]["thread"]["tid"] == joins[0]["thread"]["pid"], joins
-		END
-	done
-	python3 "$root/tests/report/naive.py" $ASTERISM proved5 waits
-	python3 "$root/tests/report/naive.py" $ASTERISM suspected3 waits
+	record_together proved probes "joined 2" "joined 3" "joined 5"
+	record_together suspected none "joined 2" "joined 3" "joined 5"
+	python3 - <<-'END'
+		import json
+		for proof in "proved", "suspected":
+		    tables = json.load(open(f"{proof}.json"))["reports"]["waits"]["tables"]
+		    assert len(tables["circles"]) == 3, tables
+		    for line in open(f"{proof}.pids"):
+		        pid, length = (int(word) for word in line.split() if word != "joined")
+		        members = [member for member in tables["members"] if member["thread"]["pid"] == pid]
+		        number, = {member["circle"] for member in members}
+		        circle, = [row for row in tables["circles"] if row["circle"] == number]
+		        assert (circle["length"], circle["proof"], circle["count"]) == (length, proof, 1), circle
+		        assert circle["most_ns"] > 500_000_000 and circle["end"] in ("signal", "threads ended"), circle
+		        tids = [member["thread"]["tid"] for member in members]
+		        assert len(set(tids)) == len({member["object"] for member in members}) == length, members
+		        assert all(member["object"].startswith("mutex ") for member in members), members
+		        holders = [member["holder"] and member["holder"]["tid"] for member in members]
+		        assert holders == (tids[1:] + tids[:1] if proof == "proved" else [None] * length), members
+		        edges = [row for row in tables["edges"] if row["thread"]["pid"] == pid]
+		        joins = [row for row in edges if row["object"].startswith("join ")]
+		        assert len(joins) == 1 and joins[0]["thread"]["tid"] == pid, joins
+	END
+	python3 "$root/tests/report/naive.py" $ASTERISM proved waits
+	python3 "$root/tests/report/naive.py" $ASTERISM suspected waits
 }
 
 @test "circles of made-up programs are those that their locks are in" {
@@ -300,18 +313,16 @@ assert any(text.startswith("urgent") for text in texts) and "rt 20" in texts, te
 }
 
 @test "programs that live have no circle, however long they wait for locks" {
-	for program in "ring 3" "ring 2" orderly "convoy 50" handed "one 4"; do
-		for with in none probes; do
-			rm -rf trace
-			# shellcheck disable=SC2086
-			record_locks trace $with $program
-			python3 - "$program" <<-'END'
-				import json, sys
-				tables = json.load(open("trace.json"))["reports"]["waits"]["tables"]
-				assert not tables["circles"], (sys.argv, tables)
-				assert tables["objects"], sys.argv
-			END
-		done
+	for with in none probes; do
+		record_together $with $with "ring 3" "ring 2" orderly "convoy 50" handed "one 4"
+		python3 - $with <<-'END'
+			import json, sys
+			with_ = sys.argv[1]
+			tables = json.load(open(f"{with_}.json"))["reports"]["waits"]["tables"]
+			assert not tables["circles"], tables
+			for line in open(f"{with_}.pids"):
+			    assert any(row["process"]["pid"] == int(line.split()[0]) for row in tables["objects"]), (with_, line, tables)
+		END
 	done
 }
 
