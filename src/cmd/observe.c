@@ -346,8 +346,8 @@ bool observe_report_unwritten(const struct recording_totals *totals)
 void observe_report_refused(const struct recording_totals *totals)
 {
 	if (totals->snapshots_refused)
-		cli_note("%" PRIu64 " matches came within a second of the last snapshot, or after the %dth, and have "
-			 "none of their own",
+		cli_note("%" PRIu64 " matches have no snapshot of their own: they came within a second of the last "
+				    "one, or after the %dth",
 			 totals->snapshots_refused, SESSION_SNAPSHOTS_MAX);
 }
 

@@ -126,22 +126,19 @@ static void report_losses(const struct recording_totals *totals)
 	if (overwritten)
 		cli_warning("%" PRIu64 " events were lost: they came faster than they could be written", overwritten);
 	if (overwritten)
-		cli_hint("a larger --ring bridges longer pauses of the disk; fewer events (-e) need less of it. The "
-			 "ring had "
-			 "%" PRIu64 "K per CPU",
+		cli_hint("use a larger --ring, or record fewer events (-e). The ring had %" PRIu64 "K per CPU",
 			 totals->ring_bytes >> 10);
 	if (totals->unwritten)
 		cli_warning("%" PRIu64 " events were lost: they could not be written", totals->unwritten);
 	if (totals->unmarked)
-		cli_warning(
-			"%" PRIu64
-			" matches are not annotated in the trace: they could not be written, or came faster than that",
-			totals->unmarked);
+		cli_warning("%" PRIu64
+			    " matches are not annotated in the trace: they could not be written, or came too fast",
+			    totals->unmarked);
 	if (totals->dropped)
 		cli_warning("%" PRIu64 " events were lost: there was no room in the ring", totals->dropped);
 	if (totals->unread)
-		cli_warning("%" PRIu64 " events are missing: a number, or what decides whether they happened, lies in "
-			    "memory that could not be read",
+		cli_warning("%" PRIu64 " events are missing: a value in them, or one that decides whether they "
+				       "happened, could not be read from memory",
 			    totals->unread);
 	if (totals->missed)
 		cli_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
@@ -165,8 +162,7 @@ static void report_sensors(const struct recording_sensors_totals *sensors)
 	sensors_report_unfinished(sensors->unfinished);
 	if (sensors->late)
 		cli_note("%" PRIu64
-			 " events of sensors are in the trace behind younger ones: their threads were stopped in "
-			 "between",
+			 " events of sensors are in the trace after newer ones: their threads were stopped meanwhile",
 			 sensors->late);
 }
 
@@ -252,13 +248,13 @@ static bool is_for_rules(const struct cli_arguments *arguments)
 static int check_no_rules(const struct cli_arguments *arguments)
 {
 	if (cli_has(arguments, OPTION_FAIL_ON_MATCH))
-		cli_error("--fail-on-match is for rules: add --rules FILE");
+		cli_error("--fail-on-match needs rules that run: add --rules FILE");
 	else if (cli_has(arguments, OPTION_ALLOW_ACTIONS) || cli_has(arguments, OPTION_POLICY))
-		cli_error("--allow-actions and --policy are for rules: add --rules FILE");
+		cli_error("--allow-actions and --policy need rules that run: add --rules FILE");
 	else if (cli_has(arguments, OPTION_SET) && !is_for_rules(arguments))
-		cli_error("--set is for rules: add them, or --rules FILE");
+		cli_error("--set needs rules: name rule files, or add --rules FILE");
 	else if (cli_has(arguments, OPTION_FORMAT))
-		cli_error("-f is for the matches of rules: add --rules FILE");
+		cli_error("-f needs rules that run, as it formats their matches: add --rules FILE");
 	else
 		return STATUS_FINE;
 	return STATUS_USAGE;
@@ -274,17 +270,16 @@ static int check_options(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	if (flight && cli_has(arguments, OPTION_MAX_SIZE)) {
-		cli_error("--flight keeps its events in memory: --ring says how many, not --max-size");
+		cli_error("--max-size does not apply to --flight, which keeps events in memory: use --ring");
 		return STATUS_USAGE;
 	}
 	if (is_for_rules(arguments) && cli_has(arguments, OPTION_RULES)) {
-		cli_error("rules are given as operands or with -r, which are only recorded for, or with --rules, which "
-			  "run "
-			  "meanwhile");
+		cli_error("rules as operands or with -r are only recorded for, rules of --rules run meanwhile: use one "
+			  "or the other");
 		return STATUS_USAGE;
 	}
 	if (!flight && cli_has(arguments, OPTION_LAST)) {
-		cli_error("--last is for snapshots: add --flight");
+		cli_error("--last needs snapshots: add --flight");
 		return STATUS_USAGE;
 	}
 	return cli_has(arguments, OPTION_RULES) ? STATUS_FINE : check_no_rules(arguments);
@@ -316,7 +311,8 @@ static int read_inputs(struct record *record, const struct cli_arguments *argume
 	const char *usual = cli_has(arguments, OPTION_FOR_REPORT) ? selection_report : selection_default;
 
 	if (lttng && usual == selection_report) {
-		cli_error("--for-report is not for --layout lttng, which reports read with what it holds");
+		cli_error(
+			"--for-report does not apply to --layout lttng: reports use the events that such a trace has");
 		return STATUS_USAGE;
 	}
 	if (lttng)

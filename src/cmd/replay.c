@@ -198,8 +198,8 @@ static void warn_of_names(const struct session_rules *rules, const struct event_
 	struct utsname here;
 
 	if (name && *machine->host && uname(&here) == 0 && strcmp(machine->host, here.nodename) != 0)
-		diag_add(diag, ASTERISM_WARNING, NULL, "write the number that it has there",
-			 "'%s' stands for the number that %s has for it, but the events are of %s", name, here.nodename,
+		diag_add(diag, ASTERISM_WARNING, NULL, "write the number that it has there instead of the name",
+			 "'%s' was resolved to its number on %s, but the events are from %s", name, here.nodename,
 			 machine->host);
 }
 

@@ -214,7 +214,7 @@ static int check(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_TRANSITIONS) && !arguments->operand_count && !cli_has(arguments, OPTION_SOCKET)) {
-		cli_error("--transitions is for rules: add their files, or --socket");
+		cli_error("--transitions needs rules: name rule files, or add --socket");
 		return STATUS_USAGE;
 	}
 	return STATUS_FINE;

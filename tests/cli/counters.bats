@@ -50,7 +50,7 @@ value_of() {
 
 @test "a file that knows no commands says so" {
 	run --separate-stderr -0 "$ASTERISM" counters read PAGED_PAGE_FAULTS -- true
-	[[ $stderr == *"PAGED_PAGE_FAULTS is of the whole machine: its source does not know commands"* ]]
+	[[ $stderr == *"PAGED_PAGE_FAULTS counts the whole machine: its source cannot count single commands"* ]]
 }
 
 @test "what is not permitted of the machine is permitted of a command" {
@@ -136,7 +136,7 @@ fake_pmu() {
 	END
 	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read FIRST LAST BOTH OWN -f json -- \
 		taskset -c "$cpu" sh -c 'for i in $(seq 200); do /bin/true; done'
-	[[ $stderr == *"FIRST is of the whole machine"* ]]
+	[[ $stderr == *"FIRST counts the whole machine"* ]]
 	echo "$output $stderr"
 	# The scale of LAST is a half. Nearly all that the command does is on that processor.
 	jq -e '[.values[].value] | .[3] > 1000 and .[1] * 4 > .[3] and .[2] >= .[1]' <<<"$output"
@@ -162,7 +162,7 @@ fake_pmu() {
 	END
 	run --separate-stderr -0 "$ASTERISM" counters --catalog own.counters read ONE ALL -f json -- \
 		taskset -c 0 sh -c 'for i in $(seq 50); do /bin/true; done'
-	[[ $stderr == *"ALL is of the whole machine"* ]]
+	[[ $stderr == *"ALL counts the whole machine"* ]]
 	echo "$output $stderr"
 	# Three count the same, opened one after the other while others may fault as well.
 	jq -e '[.values[].value] | .[0] > 100 and .[1] > .[0] * 2 and .[1] < .[0] * 4' <<<"$output"

@@ -218,7 +218,7 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 
 @test "record: --set needs --rules" {
 	run --separate-stderr -2 "$ASTERISM" record -o out --set a=5 -- true
-	[[ $stderr == *"--set is for rules: add them, or --rules FILE"* ]]
+	[[ $stderr == *"--set needs rules: name rule files, or add --rules FILE"* ]]
 	run --separate-stderr -2 "$ASTERISM" record -o out --rules @slwo -- true
 	[[ $stderr == *"there is no shipped rule '@slwo'"* ]]
 }

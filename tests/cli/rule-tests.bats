@@ -92,7 +92,7 @@ ok 2 - r/t.jsonl" ]
 @test "the order counts" {
 	printf '{"match":"seen","return":{"x":%d}}\n' 8 7 >r/tests/t.expect
 	check -1 "$ASTERISM" test r
-	[[ $output == *"it is not in this place"* ]]
+	[[ $output == *"it is not at this position"* ]]
 }
 
 @test "comparisons" {

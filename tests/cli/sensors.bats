@@ -284,7 +284,7 @@ await() {
 	kill -INT $directory
 	wait $directory
 	grep -q "clients were disconnected: Too many open files" serve.log
-	grep -q " 0 clients sent nonsense" serve.log
+	grep -q " 0 clients sent invalid messages" serve.log
 	grep -q "raise 'ulimit -n'" serve.log
 }
 

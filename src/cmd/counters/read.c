@@ -131,13 +131,13 @@ static int open_all(struct reading *reading)
 			return STATUS_KERNEL;
 		}
 		if (tally_is_apart(reading->tallies[i])) {
-			cli_warning("%s: what it is computed from is not counted together", name);
+			cli_warning("%s: its operands are not counted at the same time", name);
 			cli_hint("there are fewer counters than operands; read fewer types, or for longer");
 		}
 		if (tally_is_of_user(reading->tallies[i]))
 			cli_note("%s counts user code only: no permission to count kernel code", name);
 		if (reading->arguments->launched && tally_is_of_machine(reading->tallies[i]))
-			cli_note("%s is of the whole machine: its source does not know commands", name);
+			cli_note("%s counts the whole machine: its source cannot count single commands", name);
 	}
 	return STATUS_FINE;
 }

@@ -228,7 +228,7 @@ static void print_losses(const json_t *counts)
 		{ "missed", "did not reach the program in the kernel" },
 		{ "calls_32bit", "are system calls of 32-bit code, which raise no event" },
 		{ "io_uring", "are operations of io_uring, which raise no event" },
-		{ "snapshots_cut", "are snapshots that are not whole" },
+		{ "snapshots_cut", "are incomplete snapshots" },
 	};
 
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

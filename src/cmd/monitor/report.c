@@ -58,7 +58,7 @@ void report_promise(const struct monitor_report *report)
 	if (report->is_quiet)
 		return;
 	if (promise->bound_ns)
-		cli_note("%s in every %s, d = %s: %s; omega is what %" PRIu64 " wake-ups showed, and no proof",
+		cli_note("%s in every %s, d = %s: %s; omega was measured with %" PRIu64 " wake-ups, not proven",
 			 TIME(promise->runtime_ns), TIME(promise->period_ns), TIME(promise->deadline_ns),
 			 reservation_of(promise), promise->woken);
 	sensors = monitor_sensors(report->monitor, &count);
@@ -143,7 +143,7 @@ static void put_odd(const struct monitor_report *report, const struct monitor_se
 	if (outcome->is_cut)
 		cli_warning("some events were not evaluated before the monitor ended");
 	if (outcome->beside.rules)
-		cli_note("%" PRIu32 " rule%s over events of the kernel, beside the promise: %" PRIu64
+		cli_note("%" PRIu32 " rule%s over events of the kernel, outside the guarantee: %" PRIu64
 			 " of these, %" PRIu64 " lost",
 			 outcome->beside.rules, outcome->beside.rules == 1 ? "" : "s", outcome->beside.events,
 			 outcome->beside.lost);

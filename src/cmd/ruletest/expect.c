@@ -284,7 +284,7 @@ static void explain_line(struct alignment *alignment, const struct test_expected
 	put_json(why, "nearest:  ", alignment->matches[nearest]);
 	text_append(why, "differs:  ");
 	if (compare_differences(line->object, alignment->matches[nearest], why) == 0)
-		text_append(why, "it is not in this place");
+		text_append(why, "it is not at this position");
 	text_append(why, "\n");
 }
 

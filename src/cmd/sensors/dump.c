@@ -117,8 +117,7 @@ static void report(const struct dump *dump)
 		cli_note("%" PRIu64 " event%s begun and never finished: %s process ended", dump->unfinished,
 			 dump->unfinished == 1 ? " was" : "s were", dump->unfinished == 1 ? "its" : "their");
 	if (dump->broken)
-		cli_warning("what was written to %" PRIu64 " rings makes no sense: the rest of them is not shown",
-			    dump->broken);
+		cli_warning("%" PRIu64 " rings are damaged: their remaining events are not shown", dump->broken);
 }
 
 static uint64_t now_ns(void)

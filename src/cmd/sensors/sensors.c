@@ -70,9 +70,9 @@ static void put_process(const struct live_sensors_process *process)
 	put_safe(*told->path ? told->path : told->comm);
 	printf("[%u]%s, user %u: ", told->pid, told->is_ended ? " (ended)" : "", told->uid);
 	if (process->refusal)
-		printf("refused, so nothing of it is read: %s", process->refusal);
+		printf("refused, so its events are not read: %s", process->refusal);
 	else if (process->is_damaged)
-		printf("it has overwritten its counters, so how many events there were is not known");
+		printf("it has overwritten its counters, so the number of its events is unknown");
 	else if (process->fault)
 		printf("cannot read its memory (%s)", strerror(-process->fault));
 	else
@@ -165,10 +165,10 @@ static int list(const struct cli_arguments *arguments, struct asterism_diag *dia
 static void report(const struct sensor_directory_stats *stats)
 {
 	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
-		 " clients sent nonsense, %" PRIu64 " were too slow",
+		 " clients sent invalid messages, %" PRIu64 " were too slow",
 		 stats->registered, stats->refused, stats->malformed, stats->slow);
 	if (stats->displaced)
-		cli_note("%" PRIu64 " had to give way to other users, who had nothing left", stats->displaced);
+		cli_note("%" PRIu64 " were dropped to make room for other users", stats->displaced);
 	if (!stats->lacking)
 		return;
 	cli_warning("%" PRIu64 " clients were disconnected: %s", stats->lacking, strerror(-stats->lack));

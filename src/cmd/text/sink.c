@@ -197,7 +197,7 @@ static void say_crowd(const struct sink *sink, uint32_t rule, const struct progr
 		cli_warning("%s %s lost %" PRIu64 " %ss: its pool of %" PRIu64 "%s was full", sort, name, refused, run,
 			    image->pool, shares);
 	if (stats->crowded)
-		cli_warning("%s %s gave up its %s %" PRIu64 " time%s: its pool of %" PRIu64 "%s was full", sort, name,
+		cli_warning("%s %s ended its %s %" PRIu64 " time%s: its pool of %" PRIu64 "%s was full", sort, name,
 			    image->semantics == PROGRAM_MACHINE ? "idlest instance" : "oldest run", stats->crowded,
 			    stats->crowded == 1 ? "" : "s", image->pool, shares);
 	if (refused || stats->crowded)
@@ -285,10 +285,11 @@ static void put_sensors(const struct session_sensors *sensors)
 		sensors_advise_rings();
 	if (sensors->gaps)
 		cli_warning("the sensor registry ended %" PRIu64
-			    " time%s: what applications did until the next one served was not seen",
+			    " time%s: events of applications are missing until the next one started",
 			    sensors->gaps, sensors->gaps == 1 ? "" : "s");
 	if (sensors->unread)
-		cli_warning("the sensors of %" PRIu64 " process%s were not read: how much is missing is not known",
+		cli_warning("the sensors of %" PRIu64
+			    " process%s were not read: an unknown number of events is missing",
 			    sensors->unread, sensors->unread == 1 ? "" : "es");
 	if (sensors->late)
 		cli_warning("%" PRIu64 " events came too late, after newer ones were processed: matches may be missing",

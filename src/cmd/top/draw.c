@@ -153,7 +153,7 @@ static void put_transitions(const struct top *top, const struct top_room *room, 
 		size_t length = strcspn(start, "\n");
 
 		if (!left) {
-			put_text("and more: a higher terminal, or --batch, shows all", room, text);
+			put_text("and more: use a taller terminal, or --batch", room, text);
 			break;
 		}
 		put_line(text, room, &(struct text_buffer){ .bytes = start, .length = length });

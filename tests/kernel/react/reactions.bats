@@ -338,7 +338,7 @@ has_passed() {
 	run -137 "$ASTERISM" record -q -o trace --rules r.rule --allow-actions -- "$target" progress p 4000001
 	[ "$(field p 2)" = 0 ]
 	run --separate-stderr -2 "$ASTERISM" record -q -o t2 --allow-actions -- touch ran
-	[[ $stderr == *"--allow-actions and --policy are for rules: add --rules FILE"* ]]
+	[[ $stderr == *"--allow-actions and --policy need rules that run: add --rules FILE"* ]]
 	[ ! -e ran ]
 }
 

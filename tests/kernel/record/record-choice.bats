@@ -177,9 +177,9 @@ syn-flood" ]
 	run -0 types u
 	[[ $output == *sched_switch* && $output == *descriptor_closed* ]]
 	run -2 --separate-stderr "$ASTERISM" record -o v @closed-descriptor --rules @deadlock -- true
-	[[ $stderr == *"rules are given as operands"* ]]
+	[[ $stderr == *"rules as operands or with -r are only recorded for"* ]]
 	run -2 --separate-stderr "$ASTERISM" record -o v @closed-descriptor --fail-on-match -- true
-	[[ $stderr == *"--fail-on-match is for rules"* ]]
+	[[ $stderr == *"--fail-on-match needs rules that run"* ]]
 }
 
 @test "marks of matches in what dump writes can be replayed" {

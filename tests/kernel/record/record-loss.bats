@@ -56,7 +56,7 @@ all_gone() {
 			bash -c 'kill -STOP $PPID; taskset -c 0 "$0" flood 200000; taskset -c 1 "$0" flood 100000; kill -CONT $PPID' "$plant"
 		lost=$(told_lost 'they came faster than they could be written')
 		[ "$lost" -gt 100000 ]
-		[[ $stderr == *"help: a larger --ring bridges longer pauses of the disk"*"The ring had 512K per CPU"* ]]
+		[[ $stderr == *"help: use a larger --ring, or record fewer events (-e)"*"The ring had 512K per CPU"* ]]
 		[ $(($(told_events) + lost)) = 300000 ]
 		[ $(($(count trace sys_enter_getpgid) + lost)) = 300000 ]
 		[ "$(count trace lost)" = "$lost" ]

@@ -61,13 +61,13 @@ refused() {
 
 @test "options that do not go together, or have no effect" {
 	refused 2 -o new --flight --max-size 1M -- touch ran
-	[ "$stderr" = "asterism: error: --flight keeps its events in memory: --ring says how many, not --max-size" ]
+	[ "$stderr" = "asterism: error: --max-size does not apply to --flight, which keeps events in memory: use --ring" ]
 	refused 2 -o new --last 1s -- touch ran
-	[ "$stderr" = "asterism: error: --last is for snapshots: add --flight" ]
+	[ "$stderr" = "asterism: error: --last needs snapshots: add --flight" ]
 	refused 2 -o new --fail-on-match -- touch ran
-	[ "$stderr" = "asterism: error: --fail-on-match is for rules: add --rules FILE" ]
+	[ "$stderr" = "asterism: error: --fail-on-match needs rules that run: add --rules FILE" ]
 	refused 2 -o new -f json -- touch ran
-	[ "$stderr" = "asterism: error: -f is for the matches of rules: add --rules FILE" ]
+	[ "$stderr" = "asterism: error: -f needs rules that run, as it formats their matches: add --rules FILE" ]
 	for option in "-e sys_enter" "--ring 1M" "--last 1s"; do
 		run --separate-stderr -2 "$ASTERISM" run r.rule $option -- touch ran
 		[ "$stderr" = "asterism: error: ${option% *} needs --snapshot DIR" ]

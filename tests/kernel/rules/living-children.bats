@@ -68,7 +68,7 @@ def act(then, argv):
 	[ "$(grep -c '"notice":"pool","rule":"reverse_shell","refused":0,' told)" = 1 ]
 	[ "$(counter reverse_shell pool_exhausted)" = 0 ]
 	[ "$(counter reverse_shell replaced)" -gt 600 ]
-	[[ $stderr == *"machine reverse_shell gave up its idlest instance "*" times: its pool of 16384 was full"* ]]
+	[[ $stderr == *"machine reverse_shell ended its idlest instance "*" times: its pool of 16384 was full"* ]]
 }
 
 @test "chroot-escape: children of a process that has escaped" {

@@ -53,7 +53,7 @@ refused="plant-sensors): the sensor registry refused it: the user's quota of sen
 	run --separate-stderr -3 "$ASTERISM" run -f json never.rule -- "$plant" requests 1 20 0
 	[[ $stderr == *"$refused"* ]]
 	[[ $stderr == *"asterism sensors --serve --quota SIZE"* ]]
-	[[ $stderr == *"the sensors of 1 process were not read: how much is missing is not known"* ]]
+	[[ $stderr == *"the sensors of 1 process were not read: an unknown number of events is missing"* ]]
 	[[ ${lines[-1]} == '{"stats":{"events":0,'*'"lost":1,'* ]]
 }
 
@@ -123,7 +123,7 @@ refused="plant-sensors): the sensor registry refused it: the user's quota of sen
 	serve 64M
 	"$plant" scribble 0x4141414141414141
 	run --separate-stderr -0 "$ASTERISM" sensors
-	[[ $output == *"it has overwritten its counters, so how many events there were is not known"* ]]
+	[[ $output == *"it has overwritten its counters, so the number of its events is unknown"* ]]
 	run --separate-stderr -0 "$ASTERISM" sensors -f json
 	[[ $output == *'"dropped":0,'*'"damaged":true'* ]]
 }

@@ -236,7 +236,7 @@ values_of() {
 	wait $session || status=$?
 	[ $status = 3 ]
 	grep -q '"lost":1,"rules":{"each":{.*"lost":1' out
-	grep -q "the sensor registry ended 1 time: what applications did until the next one served was not seen" err
+	grep -q "the sensor registry ended 1 time: events of applications are missing until the next one started" err
 }
 
 @test "sensors under names of one's own, also from an image" {

@@ -68,7 +68,7 @@ print(value)' "$@"
 		[ "$full" = REPLACE ] || [[ $output == *'{"notice":"pool","rule":"waits","refused":900,"replaced":0}'* ]]
 		[ "$full" = REFUSE ] || [[ $output == *'{"notice":"pool","rule":"waits","refused":0,"replaced":900}'* ]]
 	done
-	[[ $(cat err) == *"rule waits gave up its oldest run 900 times: its pool of 100 was full"* ]]
+	[[ $(cat err) == *"rule waits ended its oldest run 900 times: its pool of 100 was full"* ]]
 	[ "$(counter rules waits matches <out)" = 100 ]
 	[ "$(counter rules waits lost <out)" = 0 ]
 	echo "${pool/POOL 100/LATEST}" >pool.rule

@@ -80,7 +80,7 @@ counted() {
 	run -2 timeout 60 "$ASTERISM" top --batch -n 1 --transitions nothing asked.rule
 	[[ $output == *"there is no rule 'nothing' in the rule files"* ]]
 	run -2 timeout 60 "$ASTERISM" top --batch -n 1 --transitions asked
-	[[ $output == *"--transitions is for rules"* ]]
+	[[ $output == *"--transitions needs rules"* ]]
 	mkdir rules
 	cp asked.rule rules/
 	for count in --count-transitions --measure; do

@@ -169,7 +169,7 @@ both() {
 	[[ ${lines[-1]} =~ '"lost":0,"rules":{"given":{"matches":0,'[^}]*'"unread":1}' ]]
 	[[ $stderr == *"rule given did not see 1 event"* && $stderr != *"came faster"* ]]
 	run --separate-stderr -3 "$ASTERISM" record -o nothing.trace --catalog behind.events -e text_given -- ./nothing
-	[[ $stderr == *"1 events are missing: a number, or what decides whether they happened, lies in memory that could not be read"* ]]
+	[[ $stderr == *"1 events are missing: a value in them, or one that decides whether they happened, could not be read from memory"* ]]
 	[[ $stderr != *"no room in the ring"* ]]
 	run --separate-stderr -0 "$ASTERISM" record -o text.trace --catalog behind.events -e text_given -- \
 		"$ASTERISM_TEST_PROGRAMS/untouched-structures" writev

@@ -72,7 +72,7 @@ opened='[sys_enter_openat:a, sys_exit_openat:b] WHERE { [tid], a.filename == "fi
 	[[ $output == *'"a.uid":'"$number"* ]]
 	[[ $output != *names* ]]
 	run -0 --separate-stderr unshare -u sh -c 'hostname elsewhere; exec "$@"' - "$ASTERISM" replay -r "$rule" trace
-	[[ $stderr == *"warning: 'nobody' stands for the number that elsewhere has for it, but the events are of $(uname -n)"* ]]
+	[[ $stderr == *"warning: 'nobody' was resolved to its number on elsewhere, but the events are from $(uname -n)"* ]]
 	run -0 --separate-stderr unshare -u sh -c 'hostname elsewhere; exec "$@"' - "$ASTERISM" replay -r "${rule/nobody/root}" trace
 	[[ $stderr != *"stands for"* ]]
 }
