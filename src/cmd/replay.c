@@ -340,12 +340,12 @@ const struct cli_command cmd_replay = {
 	.operands = "{RULE | -r TEXT | --measure EVENT}... TRACE...",
 	.description =
 		"Runs rules - files, or @NAME for shipped ones - over recorded events. The events of all traces are "
-		"merged by time. An operand is a trace if it is a directory, is called *.jsonl, begins with '{', or is "
-		"the last one, where '-' is standard input. The matches are those that 'asterism run' finds when the "
-		"same events happen.\n\nJSON lines hold one event per line: "
+		"merged by time. An operand is a trace if it is a directory, a file called *.jsonl, or a file whose "
+		"text begins with '{'. The last operand always is one; there '-' is standard input. The matches are "
+		"those that 'asterism run' finds when the same events happen.\n\nJSON lines hold one event per line: "
 		"{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. Missing header fields are 0; the "
-		"fields of the event's type must all be given, and ts must not decrease. At a wrong event the replay "
-		"ends, with an error that shows the line.\n\n--from and --to replay only a part of the events, as if "
+		"fields of the event's type must all be given, and ts must not decrease. An invalid event ends the "
+		"replay with an error that shows its line.\n\n--from and --to replay only a part of the events, as if "
 		"there were no others: those from the first time on, and before the second.\n\n--measure and "
 		"--heartbeat measure events as 'asterism monitor' does, with or without rules. A measure is a table: "
 		"how many events, how often, the intervals between them and their jitter (RFC 3550), or statistics of "
