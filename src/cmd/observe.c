@@ -347,7 +347,7 @@ void observe_report_refused(const struct recording_totals *totals)
 {
 	if (totals->snapshots_refused)
 		cli_note("%" PRIu64 " matches have no snapshot of their own: they came within a second of the last "
-				    "one, or after the %dth",
+			 "one, or after the %dth",
 			 totals->snapshots_refused, SESSION_SNAPSHOTS_MAX);
 }
 

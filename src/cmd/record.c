@@ -138,7 +138,7 @@ static void report_losses(const struct recording_totals *totals)
 		cli_warning("%" PRIu64 " events were lost: there was no room in the ring", totals->dropped);
 	if (totals->unread)
 		cli_warning("%" PRIu64 " events are missing: a value in them, or one that decides whether they "
-				       "happened, could not be read from memory",
+			    "happened, could not be read from memory",
 			    totals->unread);
 	if (totals->missed)
 		cli_warning("%" PRIu64 " events were lost: the kernel did not run the recording program",
