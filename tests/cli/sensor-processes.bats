@@ -216,7 +216,7 @@ serve() {
 
 @test "built with sanitizers of addresses, undefined behaviour and threads" {
 	for sanitizer in address,undefined thread; do
-		compile -Wall -Werror -g -O1 -I"$build/include" -pthread -DASTERISM_SENSOR_IMPLEMENTATION -fsanitize=$sanitizer -o odd-sanitised.o "$sources/odd.c"
+		compile -Wall -Werror -g "-fdebug-prefix-map=$PWD=." -O1 -I"$build/include" -pthread -DASTERISM_SENSOR_IMPLEMENTATION -fsanitize=$sanitizer -o odd-sanitised.o "$sources/odd.c"
 		gcc -pthread -fsanitize=$sanitizer -o odd-sanitised odd-sanitised.o 2>sanitized ||
 			{ grep -q "cannot find" sanitized && skip "gcc has no -fsanitize=$sanitizer"; cat sanitized; false; }
 		for mode in threads storm daemon plugin; do
