@@ -92,6 +92,32 @@ nobody() {
 	stop
 }
 
+@test "probes of one program are taken one by one" {
+	mkdir catalogs
+	cp "$ASTERISM_CATALOGS"/*.events catalogs
+	cat >>catalogs/linux.events <<-'END'
+		EVENT of_getppid { number: u32 } FROM uprobe:"libc.so.6:getppid" { number = 1 }
+		EVENT of_getpgid { number: u32 } FROM uprobe:"libc.so.6:getpgid" { number = 2 }
+	END
+	ASTERISM_CATALOGS=$PWD/catalogs start --recordings traces
+	ctl record start one -e of_getppid,of_getpgid
+	call 10
+	call pgid
+	ctl record mask '!of_getppid'
+	call 10
+	call pgid
+	ctl record mask of_getppid
+	call 10
+	call pgid
+	ctl record mask +of_getpgid
+	call 10
+	call pgid
+	ctl record stop
+	[ "$(count traces/one of_getppid)" = 30 ]
+	[ "$(count traces/one of_getpgid)" = 3 ]
+	stop
+}
+
 @test "a wrong change leaves all as it was, and says why" {
 	start --recordings traces
 	ctl record start one -e sched_switch:next_pid,sys_enter_getppid
