@@ -124,6 +124,9 @@ static void obey(struct watch *watch, char key)
 	case '/':
 		top->asks_filter = true;
 		return;
+	case 't':
+		top_choose_next(top);
+		return;
 	}
 	for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
 		if (sorts[i].key == key)
@@ -230,6 +233,7 @@ static int run(const struct cli_arguments *arguments)
 		watch.interval_ns = options[OPTION_INTERVAL].number;
 	watch.looks_max = options[OPTION_LOOKS].number;
 	watch.top.chosen = options[OPTION_TRANSITIONS].text;
+	watch.top.counts = watch.top.chosen || cli_has(arguments, OPTION_SOCKET);
 	if (!status)
 		status =
 			top_rules_new(arguments, cli_has(arguments, OPTION_SOCKET) ? options[OPTION_SOCKET].text : NULL,
@@ -280,7 +284,8 @@ const struct cli_command cmd_top = {
 		"are those of asterismd; their cost is known only if asterismd runs with --measure, and processes are "
 		"shown only if privileges allow it.\n\n--transitions shows how often each transition of a rule was "
 		"tried, taken and held, and how often each of its conditions was asked and true, since the rule was "
-		"loaded (docs/why.md). asterismd needs --count-transitions for that.\n\nKeys: q quits; space pauses; / "
+		"loaded (docs/why.md); t goes on to the next rule. asterismd needs --count-transitions for "
+		"that.\n\nKeys: q quits; space pauses; / "
 		"filters processes by a part of their names, and Escape clears the filter; r, w, b, s and p sort by "
 		"time running, waiting for a CPU, blocked, by switches and by process.",
 	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET, OPTION_TRANSITIONS },

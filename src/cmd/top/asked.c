@@ -75,7 +75,7 @@ static int ask_transitions(const char *socket, const char *unit, struct top *top
 		const json_t *rule = json_array_get(rules, i), *why = json_object_get(rule, "why");
 		const char *name = json_string_value(json_object_get(rule, "rule"));
 
-		if (!name || strcmp(name, top->chosen) != 0)
+		if (!name || !top_is_chosen(top, name))
 			continue;
 		if (why)
 			ctl_put_transitions(why, &top->transitions);
@@ -102,7 +102,7 @@ int top_ask(const char *socket, struct top *top)
 		fits = take_unit(json_array_get(units, i), top);
 	top->lost = number(daemon, "lines_dropped") + number(daemon, "results_dropped");
 	for (size_t i = 0; top->chosen && i < top->rule_count && fits && !status; i++) {
-		if (!top->transitions.length && strcmp(top->rules[i].name, top->chosen) == 0)
+		if (!top->transitions.length && top_is_chosen(top, top->rules[i].name))
 			status = ask_transitions(socket, top->rules[i].unit, top);
 	}
 	json_decref(reply);

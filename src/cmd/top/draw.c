@@ -207,7 +207,9 @@ void top_draw(const struct top *top, const struct top_room *room, struct text_bu
 	if (room->rows) {
 		while (lines_left(text, room))
 			text_append(text, "\n");
-		put_text("q quit  space pause  / filter  sort: r running  w ready  b blocked  s switches  p pid", room,
-			 text);
+		put_text(top->counts ? "q quit  space pause  / filter  t next rule  sort by r w b s p"
+				     : "q quit  space pause  / filter  sort: r running  w ready  b blocked  "
+				       "s switches  p pid",
+			 room, text);
 	}
 }

@@ -253,8 +253,7 @@ static int look_at_unit(const struct own_unit *unit, struct top *top)
 		rule->is_measured = true;
 		rule->is_first = i == 0;
 		name_key(&unit->keys[i], rule->key, sizeof rule->key);
-		if (top->chosen && !top->transitions.length && strcmp(top->chosen, info.name) == 0 &&
-		    look_at_transitions(unit, i, top))
+		if (!top->transitions.length && top_is_chosen(top, info.name) && look_at_transitions(unit, i, top))
 			return -ENOMEM;
 	}
 	return 0;

@@ -34,6 +34,26 @@ void top_turn(struct top *top, uint64_t now_ns)
 	top->looked_ns = now_ns;
 }
 
+bool top_is_chosen(const struct top *top, const char *name)
+{
+	return top->chosen && strncmp(top->chosen, name, TOP_NAME_BYTES - 1) == 0;
+}
+
+void top_choose_next(struct top *top)
+{
+	size_t next = 0;
+
+	if (!top->counts || !top->rule_count)
+		return;
+	for (size_t i = 0; i < top->rule_count; i++)
+		if (top_is_chosen(top, top->rules[i].name))
+			next = (i + 1) % top->rule_count;
+	snprintf(top->next, sizeof top->next, "%s", top->rules[next].name);
+	top->chosen = top->next;
+	top->transitions.length = 0;
+	text_append(&top->transitions, "shown at the next refresh\n");
+}
+
 struct top_rule *top_add_rule(struct top *top)
 {
 	if (alloc_grow(&top->rules, &top->rule_capacity, top->rule_count, sizeof *top->rules))

@@ -48,6 +48,8 @@ struct top {
 		interval_ns;            /* the last look, and how long it was after the one before; 0: there was none */
 	uint64_t read_ns, since_ns;     /* the same of processes */
 	const char *chosen;             /* a rule, of which transitions are shown; NULL: none */
+	char next[TOP_NAME_BYTES];      /* its name, where a key has chosen it; cut */
+	bool counts;                    /* some rule may be chosen */
 	struct text_buffer transitions; /* of this look: lines; none where the rule was not found */
 	enum top_sort sort;
 	char filter[32];
@@ -64,6 +66,12 @@ void top_turn(struct top *top, uint64_t now_ns);
 
 /* A rule of this look, zeroed; NULL: no memory. */
 struct top_rule *top_add_rule(struct top *top);
+
+/* Whether name is that of the chosen rule, as far as it is known. */
+bool top_is_chosen(const struct top *top, const char *name);
+
+/* Chooses the rule behind the chosen one, or the first; the next look has its transitions. */
+void top_choose_next(struct top *top);
 
 /* Reads processes. Returns 0, -ENOMEM, another -errno. */
 int top_look_at_processes(struct top *top);

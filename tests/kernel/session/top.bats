@@ -120,11 +120,17 @@ is_gone() {
 	tmux=$PWD/tmux
 	TERM=xterm tmux -S "$tmux" -f /dev/null new-session -d -x 80 -y 24 "PS1='ready> ' sh"
 	wait_for shows 'ready>'
+	echo 'RULE other PATTERN { [sys_enter_getppid:b] } WHERE { b.comm == "nobody" }' >other.rule
 	for end in q C-c kill; do
-		tmux -S "$tmux" send-keys "clear; $ASTERISM top --interval 300ms --transitions asked asked.rule" Enter
+		tmux -S "$tmux" send-keys "clear; $ASTERISM top --interval 300ms --transitions asked asked.rule other.rule" Enter
 		wait_for shows 'planted'
 		shows '^RULE  '
 		shows '^TRANSITIONS OF asked'
+		tmux -S "$tmux" send-keys t
+		wait_for shows '^TRANSITIONS OF other'
+		wait_for shows 'start: sys_enter_getppid:b'
+		tmux -S "$tmux" send-keys t
+		wait_for shows '^TRANSITIONS OF asked'
 		[ "$(tmux -S "$tmux" capture-pane -p | wc -l)" = 24 ]
 		tmux -S "$tmux" send-keys p
 		wait_for shows 'by pid'
