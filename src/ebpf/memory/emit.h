@@ -38,9 +38,8 @@ struct emit_context {
 	/* Where the code goes: what actions ask before they touch a process, and whether the record has who it was. */
 	const struct scope *scope;
 	bool knows_who;
-	/* Of the program under way: */
-	int room; /* the map in which it puts together what is added up (sums/sums.h); -1: there is none */
-	const struct emit_derived *derived; /* what deals with raised events; NULL: none are raised */
+	int room; /* of the program under way: a map for what is added up (sums/sums.h); -1: none */
+	const struct emit_derived *derived; /* of the same: what deals with raised events; NULL: none are raised */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
