@@ -114,23 +114,28 @@ static void emit_all(struct emit_parts *parts)
 }
 
 /*
- * Where the event may raise others, in a function (record) of its own, which says whether it has: the frame is gone
- * before that of the function that deals with them is there.
+ * Where events of the program may raise others, in a function (record) of its own, which says whether this one has: no
+ * frame is on the stack when that of the function that deals with them is there. Before Linux 6.10 a function takes 32
+ * bytes of the stack at least, so a few calls and two frames are more than its 512 bytes.
  */
-static void emit_raising(struct emit_parts *parts)
+static void emit_apart(struct emit_parts *parts)
 {
 	struct ebpf_asm *as = parts->as;
 	uint32_t function = ebpf_asm_function(as, "rules"), none = ebpf_label(as);
 
 	ebpf_mov(as, R1, R6);
 	ebpf_call_function(as, function);
-	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
-	ebpf_call_function(as, parts->derived->drain);
-	ebpf_bind(as, none);
+	if (parts->derived) {
+		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
+		ebpf_call_function(as, parts->derived->drain);
+		ebpf_bind(as, none);
+	}
 	ebpf_asm_enter(as, function);
 	ebpf_mov(as, R6, R1);
 	emit_all(parts);
-	ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+	ebpf_mov_imm(as, R0, 0);
+	if (parts->derived)
+		ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
 	ebpf_exit(as);
 	ebpf_asm_leave(as);
 }
@@ -173,8 +178,8 @@ void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t
 		.wanting = plan_wanting(context->plan, type, part),
 	};
 
-	if (parts.derived)
-		emit_raising(&parts);
+	if (context->derived)
+		emit_apart(&parts);
 	else
 		emit_all(&parts);
 }
