@@ -125,7 +125,7 @@ page_rule() {
 		sh -c 'for i in $(seq 120); do (read -r _ <"$1"; read -r _ <go) & done; "$0" calls hear "$2" hear "$2"; read -r _ <go || true; wait' \
 		"$plant" "$PWD/public" "$PWD/secret" >said 2>err &
 	session=$!
-	wait_for grep -q 'are not watched for their end (Too many open files)' err
+	wait_for grep -q 'cannot watch some processes or threads for their end (Too many open files)' err
 	grep -q '^help: allow more open files: ulimit -n' err
 	wait_for grep -q EACCES said
 	exec 9<>go # all of them read the end of it

@@ -75,7 +75,7 @@ numbers() {
 	[ "$(grep -c '"match":' <<<"$output")" = 8 ]
 	[ "$(ls box | tr '\n' ' ')" = "every-1 every-2 " ]
 	[[ $stderr == *"note: 2 snapshots in box"* ]]
-	[[ $stderr == *"note: 6 matches "*" have none of their own"* ]]
+	[[ $stderr == *"note: 6 matches have no snapshot of their own"* ]]
 	# Together they have all marks, and the second one has the match that it was made for.
 	[ $(($(count box/every-1 match) + $(count box/every-2 match))) = 8 ]
 	[ "$("$ASTERISM" dump -f json box/every-2 | tail -n 1 | grep -c '"event":"match"')" = 1 ]

@@ -126,5 +126,5 @@ chain() {
 	[ "$status" = 0 ]
 	grep '"match":"r1"' <<<"$output"
 	[[ "$stderr" == *" in user space: "* ]] || skip "this kernel takes all of it as one program"
-	[[ "$stderr" == *"note: 30 rules and machines run in user space: r0, r1, r2, r3, r4, r5, r6, r7 and 22 more; of each of them: together with the rules that EMIT connects it to, it does not fit"* ]]
+	[[ "$stderr" == *"note: 30 rules and machines run in user space: r0, r1, r2, r3, r4, r5, r6, r7 and 22 more; the reason for each: together with the rules that EMIT connects it to, it does not fit"* ]]
 }

@@ -319,7 +319,7 @@ kernel_rule() {
 	# 200 ms of 400 elements a ms are 80,000 of 64 bytes and more.
 	monitor --copy --policy best-effort --sensor request_begin,rate=400/ms,burst=20 never.rule -- "$plant" requests 1 5 0
 	[ "$(figure promise copies_bytes)" -ge $((80000 * 64)) ]
-	! grep -q "copies may come" err
+	! grep -q "events to copy may arrive" err
 	# A few have what there always was.
 	monitor --copy "${rates[@]}" never.rule -- "$plant" requests 1 5 0
 	[ "$(figure promise copies_bytes)" = $((4 << 20)) ]

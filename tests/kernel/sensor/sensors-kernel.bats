@@ -167,7 +167,7 @@ readers_are() {
 	"$ASTERISM" record -q --rules kill.rule -o trace -- "$plant" 500 made
 	"$ASTERISM" dump trace | grep -q 'transfer.*amount=500 .*to="bob"'
 	run --separate-stderr ! "$ASTERISM" record --catalog "kernel-sensor:$plant" -e transfer -o empty -- "$plant" 500 made
-	[[ $stderr == *"transfer calls the kernel only while a rule waits for it there"*"-e sensor:transfer"* ]]
+	[[ $stderr == *"transfer is raised only while a rule in the kernel waits for it"*"-e sensor:transfer"* ]]
 }
 
 @test "bits of a gate: readers and rules do not disturb each other" {
