@@ -45,9 +45,11 @@ void top_choose_next(struct top *top)
 
 	if (!top->counts || !top->rule_count)
 		return;
-	for (size_t i = 0; i < top->rule_count; i++)
-		if (top_is_chosen(top, top->rules[i].name))
-			next = (i + 1) % top->rule_count;
+	while (top->chosen && next < top->rule_count && !top_is_chosen(top, top->rules[next].name))
+		next++;
+	while (next < top->rule_count && top_is_chosen(top, top->rules[next].name))
+		next++;
+	next %= top->rule_count;
 	snprintf(top->next, sizeof top->next, "%s", top->rules[next].name);
 	top->chosen = top->next;
 	top->transitions.length = 0;

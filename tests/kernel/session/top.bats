@@ -121,8 +121,9 @@ is_gone() {
 	TERM=xterm tmux -S "$tmux" -f /dev/null new-session -d -x 80 -y 24 "PS1='ready> ' sh"
 	wait_for shows 'ready>'
 	echo 'RULE other PATTERN { [sys_enter_getppid:b] } WHERE { b.comm == "nobody" }' >other.rule
+	cp asked.rule again.rule # two units may have rules of one name
 	for end in q C-c kill; do
-		tmux -S "$tmux" send-keys "clear; $ASTERISM top --interval 300ms --transitions asked asked.rule other.rule" Enter
+		tmux -S "$tmux" send-keys "clear; $ASTERISM top --interval 300ms --transitions asked asked.rule other.rule again.rule" Enter
 		wait_for shows 'planted'
 		shows '^RULE  '
 		shows '^TRANSITIONS OF asked'
