@@ -308,6 +308,11 @@ void ebpf_atomic_add(struct ebpf_asm *as, uint8_t dst, int32_t off, uint8_t src)
 	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD, dst, narrow(as, off), src));
 }
 
+void ebpf_atomic_or(struct ebpf_asm *as, uint8_t dst, int32_t off, uint8_t src)
+{
+	ebpf_emit(as, insn_atomic(BPF_DW, BPF_OR, dst, narrow(as, off), src));
+}
+
 void ebpf_atomic_exchange_if(struct ebpf_asm *as, uint8_t width, uint8_t dst, int32_t off, uint8_t src)
 {
 	ebpf_emit(as, insn_atomic(width, BPF_CMPXCHG, dst, narrow(as, off), src));

@@ -77,6 +77,8 @@ void ebpf_store_imm(struct ebpf_asm *as, uint8_t width, uint8_t dst, int32_t off
 
 /* *(u64 *)(dst + off) += src, atomically. */
 void ebpf_atomic_add(struct ebpf_asm *as, uint8_t dst, int32_t off, uint8_t src);
+/* *(u64 *)(dst + off) |= src, atomically. Kernels from 5.12 on. */
+void ebpf_atomic_or(struct ebpf_asm *as, uint8_t dst, int32_t off, uint8_t src);
 
 /* If *(width *)(dst + off) == r0, it becomes src; r0 is what it was. */
 void ebpf_atomic_exchange_if(struct ebpf_asm *as, uint8_t width, uint8_t dst, int32_t off, uint8_t src);

@@ -230,8 +230,10 @@ void source_emit_text(struct ebpf_asm *as, const struct source_style *style, con
 
 	lean.lean = true;
 	source_emit_string(as, &lean, path, field);
+	/* What is good goes on first: where the verifier has followed any length it need not follow 1 again. */
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, bad); /* also where a pointer was null, or reading failed: */
-	ebpf_jump_if_imm(as, BPF_JLE, R0, (int32_t)field->bytes, good);
+	ebpf_jump_if_imm(as, BPF_JGT, R0, (int32_t)field->bytes, bad);
+	ebpf_jump(as, good);
 	ebpf_bind(as, bad);
 	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, (int32_t)field->offset, 0);
 	ebpf_mov_imm(as, R0, 1);

@@ -38,7 +38,7 @@ struct writing {
 	int16_t ts;       /* when */
 	int16_t units;    /* to commit */
 	int16_t end;      /* position behind the event */
-	int16_t context;  /* units of the context told */
+	int16_t context;  /* units of the context told, as store_one_of says */
 	int16_t attempts; /* left */
 	int16_t key;      /* of the sub-buffer, 4 bytes */
 	int16_t unread;   /* which strings are; tells */
@@ -76,6 +76,23 @@ static void store_slot(const struct writing *writing, int16_t slot, uint8_t reg)
 }
 
 /*
+ * Stores one of some small constants so that the verifier does not know which when it is loaded again: of what does not
+ * begin where a slot does, it keeps no more than that it is there, if it is not 0. So ways that differ in it alone are
+ * one for the code that follows.
+ */
+static void store_one_of(const struct writing *writing, int16_t slot, uint8_t reg)
+{
+	ebpf_alu_imm(writing->as, BPF_ADD, reg, 1);
+	ebpf_store(writing->as, BPF_W, R10, slot + RING_UNIT_BYTES / 2, reg);
+}
+
+/* reg = what was stored, and 1. */
+static void load_one_of(const struct writing *writing, uint8_t reg, int16_t slot)
+{
+	ebpf_load(writing->as, BPF_W, reg, R10, slot + RING_UNIT_BYTES / 2);
+}
+
+/*
  * String number index of the payload goes to r6, r0 = its bytes. If it cannot be read it is unread, and an empty one,
  * or the call is awaited where the style says so.
  */
@@ -100,10 +117,10 @@ static void emit_string(const struct writing *writing, uint32_t index)
 		return;
 	ebpf_jump(as, done);
 	ebpf_bind(as, unread);
-	ebpf_load(as, BPF_DW, R1, R10, writing->unread);
-	ebpf_mov_imm(as, R2, event_packed_unread_bit(index));
-	ebpf_alu(as, BPF_OR, R1, R2);
-	ebpf_store(as, BPF_DW, R10, writing->unread, R1);
+	/* Atomically, as what is there is not known to the verifier then: it follows one way where a load and a store
+	 * of known bits would be one for each set of strings. */
+	ebpf_mov_imm(as, R1, event_packed_unread_bit(index));
+	ebpf_atomic_or(as, R10, writing->unread, R1);
 	ebpf_store_imm(as, BPF_B, SOURCE_REG_RECORD, 0, 0);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_bind(as, done);
@@ -257,18 +274,19 @@ static void emit_units(const struct writing *writing)
 static void emit_late_units(const struct writing *writing)
 {
 	struct ebpf_asm *as = writing->as;
-	uint32_t none = ebpf_label(as);
 
 	if (!writing->reports)
 		return;
 	ebpf_mov_imm(as, R2, LATE_UNITS);
 	if (!writing->style.detached) {
-		ebpf_mov_imm(as, R2, 0);
+		/* All bits where some string is unread, else none; without a jump, so that this is one way. */
 		load_slot(writing, R1, writing->unread);
-		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
-		ebpf_mov_imm(as, R2, LATE_UNITS);
+		ebpf_mov(as, R3, R1);
+		ebpf_emit(as, insn_alu_imm(BPF_NEG, R3, 0));
+		ebpf_alu(as, BPF_OR, R1, R3);
+		ebpf_alu_imm(as, BPF_ARSH, R1, 63);
+		ebpf_alu(as, BPF_AND, R2, R1);
 	}
-	ebpf_bind(as, none);
 	store_slot(writing, writing->late, R2);
 }
 
@@ -320,7 +338,7 @@ static void emit_next_sub_buffer(const struct writing *writing, uint32_t again)
 	ebpf_bind(as, settled);
 	ebpf_mov(as, R0, R6);
 	ebpf_mov_imm(as, R3, RING_CONTEXT_UNITS);
-	store_slot(writing, writing->context, R3);
+	store_one_of(writing, writing->context, R3);
 	emit_units(writing);
 	ebpf_alu_imm(as, BPF_ADD, R4, RING_CONTEXT_UNITS + RING_HEADER_UNITS);
 	store_slot(writing, writing->units, R4);
@@ -368,9 +386,9 @@ static void emit_reserve(const struct writing *writing)
 	ebpf_alu_imm(as, BPF_AND, R2, (int32_t)rings->sub_units - 1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, open);
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)(rings->sub_units - 1 - writing->units_max), open);
-	store_slot(writing, writing->context, R3);
 	emit_units(writing);
 	ebpf_alu(as, BPF_ADD, R4, R3);
+	store_one_of(writing, writing->context, R3);
 	store_slot(writing, writing->units, R4);
 	ebpf_emit(as, insn_alu32(BPF_ADD, R1, R4));
 	emit_exchange(writing, again);
@@ -421,8 +439,8 @@ static void emit_context(const struct writing *writing)
 	struct ebpf_asm *as = writing->as;
 	uint32_t known = ebpf_label(as);
 
-	load_slot(writing, R1, writing->context);
-	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, known);
+	load_one_of(writing, R1, writing->context);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 1, known);
 	ebpf_note(as, "who it is");
 	load_slot(writing, R1, writing->ts);
 	ebpf_alu_imm(as, BPF_LSH, R1, EVENT_PACKED_ID_BITS);
