@@ -33,6 +33,12 @@ value_of() {
 	[ "${many%.*}" -gt $((5 * ${few%.*})) ]
 }
 
+@test "the time of a command counts from before it runs: a short one has no rate of millions" {
+	run --separate-stderr -0 "$ASTERISM" counters read PROCESS_THREAD_PAGE_FAULTS -f json -- true
+	# A program takes some 300 us from exec to its end.
+	[ "$(jq '.elapsed > 0.0001' <<<"$output")" = true ]
+}
+
 @test "system calls of a command are all counted, from its first instruction" {
 	[ "$(id -u)" = 0 ] || skip "needs root: tracepoints"
 	run --separate-stderr -0 "$ASTERISM" counters read PROCESSOR_SYSTEM_CALLS -f json -- \

@@ -32,6 +32,7 @@ struct reading {
 	struct meter_scope scope;
 	struct launch launch;
 	const volatile sig_atomic_t *stop;
+	uint64_t begin;   /* of the first interval: before the command runs, as it may be short */
 	unsigned looks;
 	int command; /* the status with which it ended */
 	bool has_ended, is_passed, is_cycles;
@@ -278,7 +279,7 @@ static int follow(struct reading *reading)
 	const struct cli_value *options = reading->arguments->options;
 	bool has_interval = cli_has(reading->arguments, OPTION_READ_INTERVAL);
 	uint64_t interval = has_interval ? options[OPTION_READ_INTERVAL].number : INTERVAL_NS;
-	uint64_t looks = options[OPTION_READS].number, begin = clock_now_ns(), end = begin;
+	uint64_t looks = options[OPTION_READS].number, begin = reading->begin, end = begin;
 	int status = STATUS_FINE, failed;
 
 	if (!looks && !has_interval && !reading->arguments->launched)
@@ -315,6 +316,7 @@ static int prepare(struct reading *reading, struct asterism_diag *diag)
 	/* The child is there, and keeps its own ways; the command may have us end as soon as it runs. */
 	reading->stop = signals_take();
 	status = open_all(reading);
+	reading->begin = clock_now_ns();
 	if (!status && reading->arguments->launched &&
 	    launch_go(&reading->launch, reading->arguments->launched[0], diag))
 		status = STATUS_USAGE;
