@@ -84,30 +84,88 @@ static void follow(struct folding *folding, uint32_t root, double cost)
 	}
 }
 
+/* What the members of a component cost, with all that they call outside. */
+static double cost_of(const struct profile *profile, const struct graph *graph, uint32_t component)
+{
+	double cost = 0;
+
+	for (uint32_t i = graph->starts[component]; i < graph->starts[component + 1]; i++) {
+		uint32_t member = graph->members[i];
+
+		cost += *profile_self(profile, member);
+		for (uint32_t j = graph->first[member]; j < graph->first[member + 1]; j++) {
+			const struct profile_edge *edge = &profile->edges[graph->edges[j]];
+
+			if (graph->components[edge->callee] != component)
+				cost += *profile_cost(profile, graph->edges[j]);
+		}
+	}
+	return cost;
+}
+
+/* A circle that nothing else calls is begun at the function that costs most; the others get what is left. */
+static void begin_circle(const struct profile *profile, const struct graph *graph, uint32_t component, double *costs)
+{
+	uint32_t first = graph->members[graph->starts[component]];
+	double rest = cost_of(profile, graph, component);
+
+	for (uint32_t i = graph->starts[component]; i < graph->starts[component + 1]; i++) {
+		uint32_t member = graph->members[i];
+
+		costs[member] = 0;
+		if (*profile_inclusive(profile, member) > *profile_inclusive(profile, first))
+			first = member;
+	}
+	costs[first] = fmin(rest, *profile_inclusive(profile, first));
+	rest -= costs[first];
+	for (uint32_t i = graph->starts[component]; i < graph->starts[component + 1] && rest > 0; i++) {
+		uint32_t member = graph->members[i];
+
+		if (member == first)
+			continue;
+		costs[member] = fmin(rest, *profile_inclusive(profile, member));
+		rest -= costs[member];
+	}
+}
+
 /* Roots have what their callers have not, which is all of it where there are none. */
-static double *costs_of_roots(const struct profile *profile)
+static double *costs_of_roots(const struct profile *profile, const struct graph *graph)
 {
 	double *costs = alloc_zero(profile->function_count + 1, sizeof *costs);
+	bool *is_called = alloc_zero(graph->component_count + 1, sizeof *is_called);
 
 	for (uint32_t i = 0; costs && i < profile->function_count; i++)
 		costs[i] = *profile_inclusive(profile, i);
 	for (uint32_t i = 0; costs && i < profile->edge_count; i++) {
 		if (profile->edges[i].caller != profile->edges[i].callee)
 			costs[profile->edges[i].callee] -= *profile_cost(profile, i);
+		if (is_called && graph->components[profile->edges[i].caller] !=
+					 graph->components[profile->edges[i].callee])
+			is_called[graph->components[profile->edges[i].callee]] = true;
 	}
+	for (uint32_t i = 0; costs && is_called && i < graph->component_count; i++) {
+		if (!is_called[i] && graph_size(graph, i) > 1)
+			begin_circle(profile, graph, i, costs);
+	}
+	if (!is_called) {
+		alloc_free(costs);
+		costs = NULL;
+	}
+	alloc_free(is_called);
 	return costs;
 }
 
 int profile_each_stack(const struct profile *profile, double least, profile_stack *one, void *context, double *left_out)
 {
 	struct folding *folding = alloc_zero(1, sizeof *folding);
-	double *roots = costs_of_roots(profile);
-	int result = folding && roots ? graph_init(&folding->graph, profile) : -ENOMEM;
+	double *roots = NULL;
+	int result = folding ? graph_init(&folding->graph, profile) : -ENOMEM;
 
-	if (folding)
+	if (!result) {
+		roots = costs_of_roots(profile, &folding->graph);
 		folding->is_open = alloc_zero(profile->function_count + 1, sizeof *folding->is_open);
-	if (!result && !folding->is_open)
-		result = -ENOMEM;
+		result = roots && folding->is_open ? 0 : -ENOMEM;
+	}
 	if (!result) {
 		folding->one = one;
 		folding->context = context;
