@@ -107,6 +107,25 @@ def text_of(folder, megabytes):
     return path
 
 
+def bare(bench):
+    """A folder for programs that need nothing to be fetched, with libraries of their own."""
+    def prepare():
+        folder = os.path.join(bench.folder, "bare")
+        os.makedirs(folder)
+        own_libraries(folder)
+        return folder
+    need_tool("gcc")
+    return once(bench, "bare programs", prepare)
+
+
+def appendix(folder, is_timed):
+    """The program of the thesis's appendix D: d does six times the work for b. Timed, it says what its functions took."""
+    path = os.path.join(folder, "appendix-timed" if is_timed else "appendix")
+    call(["gcc", "-O0", "-g", "-fno-omit-frame-pointer", *(["-DTIMED"] if is_timed else []), f"{WORK}/appendix.c", "-o", path],
+         "appendix")
+    return path
+
+
 def commands(folder):
     """{program: (its command, how perf gets stacks that are true)}"""
     return {

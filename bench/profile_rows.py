@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rows about profiles: how far completed profiles are from stacks that are true, and what reading and sampling cost."""
 
+import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import profile_programs as programs
@@ -114,6 +116,35 @@ ROWS = [
 ]
 
 
+def appendix(bench, rounds):
+    """The thesis's own experiment: the root of the sum of squares over its five functions, of what the first of them takes."""
+    folder = programs.bare(bench)
+    command, timed, names = [programs.appendix(folder, False)], programs.appendix(folder, True), ("main", "a", "b", "c", "d")
+    plain = simulate(bench, folder, "appendix.simulation", command)
+    samples = os.path.join(folder, "appendix.samples")
+    found, printed = {}, {}
+    for _ in range(rounds):
+        took = [float(text) for text in programs.call([timed], timed).split()]
+        real = {name: 100 * seconds / took[0] for name, seconds in zip(names, took)}
+        profile(bench, folder, "record", "-F", str(SAMPLES_HZ), "-e", "task-clock", "-o", samples, "--", *command)
+        ways = {
+            "quotient": completed(bench, folder, samples, plain, "quotient"),
+            "gprof's rule": completed(bench, folder, samples, plain, "calls"),
+            "simulation": shares(bench, folder, plain),
+            "perf -g": truth.inclusive(stacks_of(bench, folder, command, "fp", 1)),
+        }
+        for way, values in {"instrumented": real, **ways}.items():
+            scale = 100 / (values.get("main") or 100)
+            printed[way] = [scale * values.get(name, 0) for name in names]
+            if way in ways:
+                off = sum((value - real[name]) ** 2 for value, name in zip(printed[way], names)) ** 0.5
+                found.setdefault(way, []).append(off)
+    bench.note("of the last round, percent of main: " + ", ".join(names))
+    for way, values in printed.items():
+        bench.note(f"{way:<14}" + "".join(f"{value:9.2f}" for value in values))
+    return found
+
+
 def stock(bench, rounds):
     """How much of what is sampled in Debian's own bzip2 finds its function in the simulation."""
     folder = programs.build(bench)
@@ -187,6 +218,44 @@ def reading(bench, rounds):
     return found
 
 
+def find_pprof():
+    """Debian has the viewer as a part of Go; the package golang-github-google-pprof-dev is its source."""
+    found = shutil.which("pprof") or next(iter(sorted(glob.glob("/usr/lib/go-*/pkg/tool/linux_*/pprof"))), None)
+    if not found:
+        raise Missing("pprof is not installed", "install the package golang-go: make deps-bench")
+    return found
+
+
+def top_of(text):
+    """{function: cumulative cost} of what pprof -top -cum prints."""
+    return {found.group(2): float(found.group(1)) for found in re.finditer(r"(\d+) +[\d.e-]+% +(\S+)$", text, re.M)}
+
+
+def pprof(bench, rounds):
+    """The same file of 22 MB of calls as stacks, listed by both; the costliest functions must be the same."""
+    viewer = find_pprof()
+    path, stacks = os.path.join(bench.folder, "large.callgrind"), os.path.join(bench.folder, "large.pb.gz")
+    large_callgrind(path, 22)
+    if os.path.exists(stacks):
+        os.unlink(stacks)
+    subprocess.run([bench.asterism, "profile", "export", "-t", "pprof", "-o", stacks, path], env=bench.environment, check=True,
+                   capture_output=True)
+    listing = [viewer, "-top", "-cum", "-nodefraction=0", stacks]
+    top = top_of(subprocess.run(listing, check=True, capture_output=True, text=True).stdout)
+    report = json.loads(subprocess.run([bench.asterism, "profile", "report", "-f", "json", stacks], env=bench.environment,
+                                       check=True, capture_output=True, text=True).stdout)
+    ours = {row["function"]: row["inclusive"] for row in report["functions"]}
+    wrong = [name for name, cost in top.items() if abs(ours.get(name, 0) - cost) > 1]
+    if len(top) < 20 or wrong:
+        raise Missing(f"pprof lists {len(top)} functions, {len(wrong)} of them with other costs than asterism")
+    bench.note(f"the {len(top)} functions that pprof lists have the same inclusive costs in asterism's report")
+    found = {"asterism": [], "pprof": []}
+    for _ in range(rounds):
+        found["asterism"].append(spend(bench, bench.asterism, "profile", "report", stacks)[1])
+        found["pprof"].append(spend(bench, *listing)[1])
+    return found
+
+
 def million_edges(path, samples):
     """A simulation of 100,000 functions with ten calls each, and flat samples of them."""
     with open(path, "w") as file:
@@ -253,11 +322,14 @@ def sampling_cost(bench, rounds):
 
 
 ROWS += [
+    Row("profile-appendix", "the thesis's own program: distance of five functions' costs from those of an instrumented run",
+        "percent of main", "gprof's rule", "quotient 2 at most, gprof's rule 35 to 50", appendix),
     Row("profile-stock", "Debian's stripped bzip2: samples that find their function", "percent", "attached",
         "99 at least", stock),
     Row("profile-other-work", "2 MB of a text simulated, 40 MB sampled: is it noticed?", "simulated instructions per ns",
         "pace, all simulated", "a warning for the first, none for the second; else the row fails", other_work),
     Row("profile-reading", "reading 22 MB of callgrind's format, and a report", "CPU s", "callgrind_annotate", "0.3 at most", reading),
+    Row("profile-pprof", "stacks of 22 MB of calls, listed by inclusive cost", "CPU s", "pprof", "", pprof),
     Row("profile-completing", "completing a million calls of 100,000 functions", "CPU s", "reading alone", "1 at most without files",
         completing),
     Row("profile-bytes", "bytes of a sample on disk", "bytes", "perf record", "40 at most", sampled_bytes),
