@@ -229,8 +229,7 @@ static int check_arguments(struct asterism_counter_set *set, const char *const *
 			   const struct asterism_counter_options *given, struct asterism_counter_options *options)
 {
 	if (given && sized_take(options, sizeof *options, given))
-		return diag_error(set->diag, NULL, -EINVAL,
-				  "unsupported options: their size is not one that this library knows");
+		return sized_refuse(set->diag, "options", given, sizeof *options);
 	if (!types || !count || count > TYPES_MAX)
 		return diag_error(set->diag, NULL, -EINVAL, "the number of types is not between 1 and %d", TYPES_MAX);
 	if (options->catalog_count && !options->catalogs)

@@ -293,9 +293,10 @@ int asterism_monitor_open(struct asterism_session *session, const struct asteris
 	if (!monitor)
 		return diag_no_memory(session->diag);
 	monitor->session = session;
-	if (!options || !opened || sized_take(&monitor->options, sizeof monitor->options, options))
-		result = diag_error(session->diag, NULL, -EINVAL,
-				    "unsupported options: their size is not one that this library knows");
+	if (!options || sized_take(&monitor->options, sizeof monitor->options, options))
+		result = sized_refuse(session->diag, "options", options, sizeof monitor->options);
+	else if (!opened)
+		result = diag_error(session->diag, NULL, -EINVAL, "the monitor to return is NULL");
 	else
 		result = open_monitor(monitor);
 	if (result) {
@@ -376,10 +377,10 @@ int64_t asterism_monitor_add_update(struct asterism_monitor *monitor, const char
 	int64_t name;
 
 	asterism_diag_clear(diag);
-	if (!update || sized_take(&own, sizeof own, update) || !own.commit)
-		return diag_error(
-			diag, NULL, -EINVAL,
-			"unsupported update: its size is unknown to this library, or it has no commit function");
+	if (!update || sized_take(&own, sizeof own, update))
+		return sized_refuse(diag, "update", update, sizeof own);
+	if (!own.commit)
+		return diag_error(diag, NULL, -EINVAL, "the update has no commit function");
 	if (sensor && !want)
 		return diag_error(diag, NULL, -ENOENT, "the monitor does not read a sensor %s", sensor);
 	made = make_update(&own);
@@ -442,8 +443,7 @@ int asterism_monitor_start(struct asterism_monitor *monitor, struct asterism_mon
 	if (monitor->runs || monitor->has_ended)
 		return diag_error(session->diag, NULL, -EINVAL, "the monitor is already running");
 	if (promise && give_promise(monitor, promise))
-		return diag_error(session->diag, NULL, -EINVAL,
-				  "unsupported promise: its size is not one that this library knows");
+		return sized_refuse(session->diag, "promise", promise, sizeof *promise);
 	monitor->has_ended = true; /* one that could not be started is of no use any more */
 	result = monitor_admit(monitor->engine, session->diag, &monitor->promise);
 	if (!result)

@@ -140,9 +140,10 @@ int asterism_recording_start(struct asterism_session *session, const struct aste
 	if (!recording)
 		return diag_no_memory(session->diag);
 	recording->session = session;
-	if (!options || !started || sized_take(&recording->options, sizeof recording->options, options))
-		result = diag_error(session->diag, NULL, -EINVAL,
-				    "unsupported options: their size is not one that this library knows");
+	if (!options || sized_take(&recording->options, sizeof recording->options, options))
+		result = sized_refuse(session->diag, "options", options, sizeof recording->options);
+	else if (!started)
+		result = diag_error(session->diag, NULL, -EINVAL, "the recording to return is NULL");
 	else
 		result = open_recording(recording);
 	if (result) {

@@ -147,8 +147,7 @@ int asterism_rules_load_from(struct asterism_session *session, const struct aste
 
 	asterism_diag_clear(session->diag);
 	if (!source || sized_take(&own, sizeof own, source))
-		return diag_error(session->diag, NULL, -EINVAL,
-				  "unsupported source: its size is not one that this library knows");
+		return sized_refuse(session->diag, "source", source, sizeof own);
 	is_image = has_magic(own.bytes, own.length);
 	return load_bytes(session,
 			  &(struct session_rules_source){ .name = own.name   ? own.name

@@ -123,8 +123,7 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 	if (!session->diag || !session->error)
 		result = diag_no_memory(session->diag ? session->diag : diag);
 	else if (sized_take(&session->options, sizeof session->options, options ? options : &none))
-		result = diag_error(session->diag, NULL, -EINVAL,
-				    "unsupported options: their size is not one that this library knows");
+		result = sized_refuse(session->diag, "options", options, sizeof session->options);
 	else
 		result = check_options(&session->options, session->diag);
 	if (!result)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how structures of other versions are read and written. A size that nothing will ever have is an error. */
+/* Structures of other versions of the library are read and written; a size that no version will have is an error. */
 
 #include "api/sized.h"
+
+#include "base/diag.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,4 +41,20 @@ int sized_give(void *to, const void *from, size_t known)
 	memset((char *)to + sizeof size, 0, size - sizeof size);
 	memcpy((char *)to + sizeof size, (const char *)from + sizeof size, (size < known ? size : known) - sizeof size);
 	return 0;
+}
+
+int sized_refuse(struct asterism_diag *diag, const char *what, const void *from, size_t known)
+{
+	size_t size;
+
+	if (!from)
+		return diag_error(diag, NULL, -EINVAL, "unsupported %s: the pointer is NULL", what);
+	if (read_size(from, &size))
+		return diag_error(diag, NULL, -EINVAL,
+				  "unsupported %s: size %zu is impossible; set it to sizeof the structure, %zu here", what,
+				  size, known);
+	return diag_error(diag, NULL, -EINVAL,
+			  "unsupported %s of %zu bytes: this library knows the first %zu, and something after them is "
+			  "set; use a newer library",
+			  what, size, known);
 }

@@ -80,8 +80,7 @@ static int open_trace(struct asterism_trace *trace, const char *const *paths, si
 	if (!trace->arena)
 		return diag_no_memory(trace->diag);
 	if (given && sized_take(&options, sizeof options, given))
-		return diag_error(trace->diag, NULL, -EINVAL,
-				  "unsupported options: their size is not one that this library knows");
+		return sized_refuse(trace->diag, "options", given, sizeof options);
 	if (!paths || !count || count > TRACES_MAX)
 		return diag_error(trace->diag, NULL, -EINVAL, "the number of traces is not between 1 and %d",
 				  TRACES_MAX);

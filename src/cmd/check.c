@@ -265,16 +265,16 @@ static void put_text(const struct checking *checking, const struct program_rule 
 	text_write(stdout, program_text(program, rule->place), TEXT_WORDS);
 	printf(": %s %s", program_sort(rule), program_text(program, rule->name));
 	put_properties(program, rule);
-	fputs(" is fine", stdout);
+	fputs(placement->place == SESSION_KERNEL ? ": OK (in the kernel)" : ": OK", stdout);
 	if (placement->place == SESSION_USER)
 		printf(", but runs in user space: %s", placement->reason);
 	else if (placement->place == SESSION_VETO)
-		printf("; where it may be refused, it runs in user space: %s", placement->reason);
+		printf("; if Veto is allowed, it runs in user space: %s", placement->reason);
 	else if (may_fall_back)
 		fputs("; falls back to user space if the rules that EMIT connects do not fit into one BPF program",
 		      stdout);
 	if (adds_up(checking, rule, placement, &why) && why)
-		printf("; the kernel sends every match to user space, where they are aggregated, because %s", why);
+		printf("; the kernel sends every match to user space to be aggregated, because %s", why);
 	putchar('\n');
 }
 

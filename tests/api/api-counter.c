@@ -253,6 +253,11 @@ static void refuse(const char *type, const struct asterism_counter_options *opti
 static void errors_have_sentences(void **state)
 {
 	const char *const missing = "missing.counters", *none = NULL, *type = "CPU_CYCLES";
+	char text[200];
+	struct {
+		struct asterism_counter_options options;
+		uint64_t unknown;
+	} newer = { { .size = sizeof newer }, 1 };
 	struct asterism_counter_options options = { .size = sizeof options };
 	struct asterism_counter_set *set = NULL;
 
@@ -276,7 +281,14 @@ static void errors_have_sentences(void **state)
 	options.catalogs = NULL;
 	refuse(type, &options, -EINVAL, "no catalogs were given", NULL);
 	options.size = 1;
-	refuse(type, &options, -EINVAL, "unsupported options: their size is not one that this library knows", NULL);
+	snprintf(text, sizeof text, "unsupported options: size 1 is impossible; set it to sizeof the structure, %zu here",
+		 sizeof options);
+	refuse(type, &options, -EINVAL, text, NULL);
+	snprintf(text, sizeof text,
+		 "unsupported options of %zu bytes: this library knows the first %zu, and something after them is set; "
+		 "use a newer library",
+		 sizeof newer, sizeof options);
+	refuse(type, &newer.options, -EINVAL, text, NULL);
 	assert_int_equal(asterism_counter_open(&type, 0, NULL, NULL, &set), -EINVAL);
 	assert_int_equal(asterism_counter_open(&type, 257, NULL, NULL, &set), -EINVAL);
 	assert_int_equal(asterism_counter_open(NULL, 1, NULL, NULL, &set), -EINVAL);

@@ -16,13 +16,13 @@ execute() {
 	eval "\"\$ASTERISM\" ${1#asterism }"
 }
 
-@test "what is to be run: every rule is fine" {
+@test "what is to be run: every rule is OK" {
 	local count=0
 	while read -r line; do
 		line=${line% -- CMD}
 		line=${line//--allow-actions /}
 		run --separate-stderr -0 execute "asterism check ${line#asterism run }"
-		[[ $output == *" is fine"* ]]
+		[[ $output == *": OK"* ]]
 		count=$((count + 1))
 	done < <(grep '^asterism run' commands)
 	[ "$count" -ge 14 ]

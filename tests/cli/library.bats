@@ -89,8 +89,8 @@ help: did you mean @slow?" ]
 
 @test "@NAME wherever a rule file is taken" {
 	run --separate-stderr -0 "$ASTERISM" check @slow @bare
-	[ "$output" = "$PWD/library/slow/slow.rule:1: rule slow is fine
-$PWD/library/bare/bare.rule:1: rule bare is fine" ]
+	[ "$output" = "$PWD/library/slow/slow.rule:1: rule slow: OK (in the kernel)
+$PWD/library/bare/bare.rule:1: rule bare: OK (in the kernel)" ]
 	run --separate-stderr -0 "$ASTERISM" explain @slow
 	[[ $output == *"slow"* ]]
 	run --separate-stderr -0 "$ASTERISM" compile @slow -o slow.astc
@@ -103,15 +103,15 @@ $PWD/library/bare/bare.rule:1: rule bare is fine" ]
 @test "a machine is called one" {
 	entry job 'EVENT A { x: i64 } MACHINE job KEY { x } POOL 1 STATE Idle { ON A -> Busy } STATE Busy { ON A -> END }' </dev/null
 	run --separate-stderr -0 "$ASTERISM" check @job @bare
-	[ "$output" = "$PWD/library/job/job.rule:1: machine job is fine
-$PWD/library/bare/bare.rule:1: rule bare is fine" ]
+	[ "$output" = "$PWD/library/job/job.rule:1: machine job: OK (in the kernel)
+$PWD/library/bare/bare.rule:1: rule bare: OK (in the kernel)" ]
 	run --separate-stderr -3 "$ASTERISM" replay @job events.jsonl
 	[[ $stderr == *"machine job lost 1 instances: its pool of 1 was full"*"'POOL n' in the machine sets how many of its instances may be open at once"* ]]
 }
 
 @test "@all leaves out templates and what needs something" {
 	run --separate-stderr -0 "$ASTERISM" check @all @slow
-	[[ $output == *"rule bare is fine"*"rule slow is fine" ]]
+	[[ $output == *"rule bare: OK (in the kernel)"*"rule slow: OK (in the kernel)" ]]
 	[ ${#lines[@]} = 2 ]
 	rm -r library/bare library/slow
 	run --separate-stderr -2 "$ASTERISM" check @all

@@ -31,15 +31,15 @@ matches() {
 	for text in sys_enter_close '(sys_enter_close | sys_enter_openat)' '[sys_enter_close, ~sys_enter_openat, sys_enter_close]' \
 		'sys_enter_close:a WITHIN 1s RETURN { a.fd }' $'\n\t  sys_enter_close'; do
 		run -0 "$ASTERISM" check -r "$text"
-		[[ $output == *"rule rule is fine"* ]]
+		[[ $output == *"rule rule: OK (in the kernel)"* ]]
 	done
 }
 
 @test "what begins with a keyword of a file, or a comment, is the text of a file" {
 	run -0 "$ASTERISM" check -r 'RULE x PATTERN { sys_enter_close }'
-	[[ $output == *"rule x is fine"* ]]
+	[[ $output == *"rule x: OK (in the kernel)"* ]]
 	run -0 "$ASTERISM" check -r 'EVENTS "completed.events" RULE y PATTERN { descriptor_closed }'
-	[[ $output == *"rule y is fine"* ]]
+	[[ $output == *"rule y: OK (in the kernel)"* ]]
 	run -2 "$ASTERISM" check -r '/* a comment */ sys_enter_close'
 	[[ $output == *"expected RULE, MACHINE, PARAM, EVENT or EVENTS"* ]]
 }
@@ -59,7 +59,7 @@ matches() {
 @test "parameters and catalogs of the working directory belong to a text as to a file" {
 	printf 'EVENT mine { n: i64 }\n' >own.events
 	run -0 "$ASTERISM" check -r 'PARAM least = 3 EVENTS "own.events" RULE z PATTERN { mine:a } WHERE { a.n > least }' --set least=9
-	[[ $output == *"rule z is fine"* ]]
+	[[ $output == *"rule z: OK (in the kernel)"* ]]
 }
 
 @test "a replay without a trace, and commands without any rule, say what they need" {

@@ -101,7 +101,7 @@ setup() {
 
 @test "check: a good file, and quietly" {
 	run --separate-stderr -0 "$ASTERISM" check pair.rule
-	[ "$output" = "pair.rule:3: rule pair is fine" ]
+	[ "$output" = "pair.rule:3: rule pair: OK (in the kernel)" ]
 	[ -z "$stderr" ]
 	run --separate-stderr -0 "$ASTERISM" check -q pair.rule
 	[ -z "$output$stderr" ]
@@ -109,7 +109,7 @@ setup() {
 
 @test "check: rules from standard input" {
 	run --separate-stderr -0 "$ASTERISM" check - <pair.rule
-	[ "$output" = "<stdin>:3: rule pair is fine" ]
+	[ "$output" = "<stdin>:3: rule pair: OK (in the kernel)" ]
 }
 
 @test "files that cannot be read: a sentence each, status 2" {

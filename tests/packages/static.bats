@@ -29,9 +29,9 @@ inside() {
 	[[ "$(inside /asterism --version)" == "asterism "* ]]
 	[[ "$(inside /asterismd --version)" == "asterismd "* ]]
 	run -0 --separate-stderr inside /asterism check /slow-syscall.rule
-	[ "$output" = "/slow-syscall.rule:3: rule slow_syscall is fine" ]
+	[ "$output" = "/slow-syscall.rule:3: rule slow_syscall: OK (in the kernel)" ]
 	run -0 --separate-stderr inside /asterism check -r 'RULE r PATTERN { [sys_enter:a, sys_exit:b] } WHERE { [tid], b.ts - a.ts > 5ms }'
-	[ "$output" = "-r:1: rule r is fine" ]
+	[ "$output" = "-r:1: rule r: OK (in the kernel)" ]
 	run -0 --separate-stderr inside /asterism replay -f json /slow-syscall.rule /slow-syscall.jsonl
 	[ "$(grep -c '"match":"slow_syscall"' <<<"$output")" = 1 ]
 	run -0 --separate-stderr inside /asterism check @default

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a plan is told to people. */
+/* The text of `explain --plan`. */
 
 #include "ebpf/plan/explain-priv.h"
 
@@ -85,13 +85,13 @@ static void print_event(struct text_buffer *out, const struct plan *plan, const 
 		    event->type == PROGRAM_TIMER ? "AFTER" : program_text(program, program->types[event->type].name));
 	print_walks(out, plan, event);
 	if (event->guard.is_there)
-		text_printf(out, "    only if  %s is %d\n",
+		text_printf(out, "    only if  %s == %d\n",
 			    program_text(program, program->fields[event->guard.field].name), event->guard.value);
 	if (event->type == PROGRAM_TIMER)
 		return;
 	print_truths(out, "    does     ", event, plan_event_truths);
 	if (event->scratch != PROGRAM_NONE)
-		text_append(out, "    scratch  slots are computed before it is known whether they become a run's\n");
+		text_append(out, "    scratch  values are computed first, and stored in a run once it is known to open\n");
 	print_header(out, "    first    ", event->header.early);
 	print_header(out, "    then     ", event->header.late & (uint8_t)~event->header.early);
 	print_header(out, "    at match ", event->header.match & (uint8_t) ~(event->header.early | event->header.late));
@@ -102,14 +102,14 @@ static void print_acts(struct text_buffer *out, const struct plan *plan, const s
 		       const struct plan_acts *acts)
 {
 	const struct program_statement *statements = program_statements(plan->program, rule->rule);
-	const char *head = "done by programs ";
+	const char *head = "in the kernel: ";
 
 	for (uint32_t i = 0; i < rule->rule->statement_count; i++)
 		if (acts->done >> i & 1) {
 			item(out, &head, ", ");
 			text_append(out, program_call(plan->program, &statements[i])->name);
 		}
-	text_printf(out, "%s%s\n", head ? "" : "; ", acts->reports ? "user space gets it" : "nothing else is done");
+	text_printf(out, "%s%s\n", head ? "" : "; ", acts->reports ? "reported to user space" : "not reported");
 }
 
 static void print_sums(struct text_buffer *out, const struct plan_rule *rule)
@@ -117,26 +117,26 @@ static void print_sums(struct text_buffer *out, const struct plan_rule *rule)
 	const struct plan_sums *sums = &rule->sums;
 
 	if (sums->why_not)
-		text_printf(out, "             matches are delivered and added up in user space, as %s\n",
+		text_printf(out, "             matches are sent to user space and aggregated there, because %s\n",
 			    sums->why_not);
 	if (!sums->here)
 		return;
-	text_printf(out, "  a match    is added up by programs: %u keys of %u bytes, rows of %u words", sums->keys,
+	text_printf(out, "  a match    is aggregated in the kernel: %u keys of %u bytes, %u words per row", sums->keys,
 		    sums->key_bytes, sums->row_words);
 	if (sums->bucket_bits)
 		text_printf(out, ", 2^%u buckets", sums->bucket_bits);
-	text_append(out, sums->halves > 1 ? ", twice: one is read while matches go to the other\n" : "\n");
-	text_append(out, "             matches that find no room are delivered\n");
+	text_append(out, sums->halves > 1 ? ", twice: one is read while the other is filled\n" : "\n");
+	text_append(out, "             matches that do not fit are sent to user space\n");
 }
 
 static void print_lock(struct text_buffer *out, const struct plan_rule *rule)
 {
 	if (rule->wide)
-		text_append(out, "  lock       one for all: an event may touch several buckets\n");
+		text_append(out, "  lock       one for the whole rule: an event can touch several buckets\n");
 	else if (rule->stripe_slots)
-		text_printf(out, "  lock       one for each stripe of 2^%u buckets\n", rule->inner_bits);
+		text_printf(out, "  lock       one per 2^%u buckets\n", rule->inner_bits);
 	else
-		text_append(out, "  lock       that of the bucket\n");
+		text_append(out, "  lock       one per bucket\n");
 }
 
 /* Of a rule that runs in the kernel. */
@@ -145,14 +145,14 @@ static void print_rule(const struct plan *plan, uint32_t index, struct text_buff
 	const struct plan_rule *rule = &plan->rules[index];
 
 	if (rule->has_runs) {
-		text_printf(out, "  runs       %llu in 2^%u buckets, each keeps %u bytes\n",
+		text_printf(out, "  runs       %llu in 2^%u buckets, %u bytes each\n",
 			    (unsigned long long)rule->rule->pool, rule->bucket_bits, rule->area_bytes);
 		print_lock(out, rule);
 	}
 	if (rule->history.log_entries)
-		text_printf(out, "  events     are kept in a log of %u entries of %u bytes\n",
+		text_printf(out, "  events     are stored in a log of %u entries of %u bytes\n",
 			    rule->history.log_entries, rule->history.entry_bytes);
-	print_truths(out, "  is         ", rule, plan_rule_truths);
+	print_truths(out, "  notes      ", rule, plan_rule_truths);
 	if (!rule->sums.here) {
 		text_append(out, "  a match    ");
 		print_acts(out, plan, rule, &rule->at_event);
@@ -182,6 +182,6 @@ void plan_explain_text(const struct plan *plan, uint32_t index, const struct pro
 	if (rule->here)
 		print_rule(plan, index, out);
 	else
-		text_append(out, "  no code for the kernel: it does not run there\n");
+		text_append(out, "  not compiled for the kernel: the rule does not run there\n");
 	program_order_text(plan->program, index, measures, out);
 }

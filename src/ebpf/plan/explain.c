@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is told of a plan: the same truths as text and as JSON. */
+/* The properties of a plan that both the text and the JSON of `explain --plan` show. */
 
 #include "ebpf/plan/explain-priv.h"
 
@@ -8,27 +8,27 @@
 
 const struct plan_truth plan_rule_truths[] = {
 	{ "has_runs", NULL, RULE(has_runs) },
-	{ "wide", "wide: its events are processed one at a time", RULE(wide) },
-	{ "timed", "timed: its instances have timers", RULE(timed) },
-	{ "due", "due: time alone can change its runs", RULE(due) },
-	{ "swept", "swept: its runs may end without an event of theirs", RULE(swept) },
-	{ "interrupted", "interrupted: a program of it may interrupt another one", RULE(interrupted) },
-	{ "locks_out_interrupts", "locking interrupts out while it holds a lock", RULE(locks_out_interrupts) },
-	{ "raises", "raising events that some rule takes", RULE(raises) },
-	{ "raised", "taking events that some rule raises", RULE(raised) },
-	{ "silences", "silent at some of its notices", RULE(silences) },
+	{ "wide", "wide: processes one event at a time, whatever its key", RULE(wide) },
+	{ "timed", "timed: instances have timers (AFTER)", RULE(timed) },
+	{ "due", "due: runs can match or end when a time is reached", RULE(due) },
+	{ "swept", "swept: runs can end without an event, by time or by lost events", RULE(swept) },
+	{ "interrupted", "interrupted: one of its programs can interrupt another on the same CPU", RULE(interrupted) },
+	{ "locks_out_interrupts", "disables interrupts while it holds a lock", RULE(locks_out_interrupts) },
+	{ "raises", "emits events that rules here use", RULE(raises) },
+	{ "raised", "uses events that rules here emit", RULE(raised) },
+	{ "silences", "does not report some of its notices", RULE(silences) },
 	{ NULL, NULL, 0 },
 };
 
 const struct plan_truth plan_event_truths[] = {
-	{ "opens", "may open a run, or match at once", EVENT(opens) },
-	{ "opens_runs", "may open a run that waits for more", EVENT(opens_runs) },
-	{ "moves", "may make a run, or a copy of it, wait elsewhere", EVENT(moves) },
-	{ "copies", "may copy an instance for another key", EVENT(copies) },
-	{ "names_part", "ends all instances of a part of the key", EVENT(names_part) },
-	{ "holds", "holds the lock from beginning to end", EVENT(holds) },
-	{ "links_late", "links what it opens after everything else", EVENT(links_late) },
-	{ "in_order", "finds its matches in the order in which their runs were opened", EVENT(in_order) },
-	{ "once", "fetches the rest of the header in one place, where it is the only rule", EVENT(once) },
+	{ "opens", "can open a run, or match at once", EVENT(opens) },
+	{ "opens_runs", "can open a run that waits for further events", EVENT(opens_runs) },
+	{ "moves", "can move a run, or a copy of it, to another key", EVENT(moves) },
+	{ "copies", "can copy an instance to another key", EVENT(copies) },
+	{ "names_part", "ends all instances with this part of the key", EVENT(names_part) },
+	{ "holds", "holds the lock throughout", EVENT(holds) },
+	{ "links_late", "adds opened runs to their bucket last", EVENT(links_late) },
+	{ "in_order", "finds matches in the order in which their runs were opened", EVENT(in_order) },
+	{ "once", "fetches the other header fields only once, if no other rule needs them", EVENT(once) },
 	{ NULL, NULL, 0 },
 };

@@ -33,18 +33,18 @@ static const char *judge_value(const struct plan_draft *draft, const struct prog
 	if (row->node != PROGRAM_NONE && !draft->nodes[row->node].in_kernel)
 		return "a value computes with floating-point numbers";
 	if (row->there && !draft->nodes[row->there - 1].in_kernel)
-		return "whether there is a value depends on floating-point numbers";
+		return "whether a value exists depends on floating-point numbers";
 	return NULL;
 }
 
 static const char *judge_statements(const struct program *program, const struct program_rule *rule)
 {
 	if (program_is_reported(program, rule))
-		return "they are reported one by one as well";
+		return "each match is reported as well";
 	for (uint32_t i = 0; i < rule->statement_count; i++)
 		if (program_is_emission(&program_statements(program, rule)[i]))
-			return "they raise events";
-	return rule->statement_count ? "the rule has DO as well" : NULL;
+			return "the matches emit events";
+	return rule->statement_count ? "the rule also has DO" : NULL;
 }
 
 static const char *judge(const struct plan_draft *draft, uint32_t rule, uint32_t key_bytes)
@@ -54,7 +54,7 @@ static const char *judge(const struct plan_draft *draft, uint32_t rule, uint32_t
 	const char *why_not = judge_statements(program, &program->rules[rule]);
 
 	if (!why_not && draft->options->deliver_all)
-		why_not = "each of them is reported, too";
+		why_not = "each match is reported as well";
 	if (!why_not && key_bytes > KEY_BYTES_MAX)
 		why_not = "a key takes more than 512 bytes";
 	for (uint32_t i = 0; i < row->by_count && !why_not; i++)

@@ -120,7 +120,7 @@ int agent_signal(struct react_agent *agent, struct react_call *call, int signal)
 	if (result)
 		return result;
 	if (signal < 1 || signal > SIGRTMAX)
-		return agent_refuse(call, -EINVAL, "there is no signal %d", signal);
+		return agent_refuse(call, -EINVAL, "invalid signal number: %d", signal);
 	return send(call, &target, signal);
 }
 

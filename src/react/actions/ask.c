@@ -17,7 +17,7 @@ static const struct react_param params[] = {
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
-	return agent_refuse(call, -ENOTSUP, "there is no one to answer");
+	return agent_refuse(call, -ENOTSUP, "this program does not answer questions of Ask");
 }
 
 const struct react_action react_ask = {

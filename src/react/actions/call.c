@@ -49,7 +49,7 @@ int agent_target(struct react_agent *agent, struct react_call *call, uint32_t in
 	pid_t pid = id ? proc_process_of(id) : 0;
 
 	if (!pid)
-		return agent_refuse(call, -ESRCH, "there is no process or thread %lld", (long long)value->i64);
+		return agent_refuse(call, -ESRCH, "process or thread %lld does not exist", (long long)value->i64);
 	if (pid == 1)
 		return agent_refuse(call, -EPERM, "actions never affect process 1");
 	if (pid == getpid())

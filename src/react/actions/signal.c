@@ -22,8 +22,8 @@ const struct react_action react_signal = {
 	REACT_PARAMS(params),
 	.summary = "sends a signal to a thread (a#TID) or a process",
 	.guarantee = "If the target completed the match, the signal arrives before its next instruction; a system call "
-		     "under way still completes. Any other target gets it at the match where the kernel can do that "
-		     "(6.13), else when asterism learns of the match. Not undone at the end.",
+		     "under way still completes. Any other target gets it at the match if the kernel can do that "
+		     "(Linux 6.13), otherwise when asterism learns of the match. Not undone at the end.",
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.per_second = REACT_CALLS_PER_SECOND,

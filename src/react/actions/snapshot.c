@@ -9,7 +9,7 @@
 static int perform(struct react_agent *agent, struct react_call *call)
 {
 	if (!agent->options.snapshot)
-		return agent_refuse(call, -ENODATA, "there is no recording: run with --snapshot DIR");
+		return agent_refuse(call, -ENODATA, "nothing is being recorded: run with --snapshot DIR");
 	int result = agent->options.snapshot(agent->options.context, call->rule);
 
 	return result ? agent_refuse(call, result, "a snapshot was taken within the last second") : 0;

@@ -51,7 +51,7 @@ const struct react_action react_stack_of = {
 	.guarantee = "Taken by asterism when it learns of the match, of threads that wait: a running thread has none, "
 		     "and the match says so. The match also says how much later the stack was taken; the thread may "
 		     "have run on in between. A copy of the stack (16 KiB) is unwound, at most 32 functions of at most "
-		     "8 threads. Not in a replay.",
+		     "8 threads. Not available in a replay.",
 	.per_second = 100,
 	.perform = perform,
 };

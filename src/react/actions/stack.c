@@ -11,7 +11,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
 	return agent_refuse(call, -ENODATA,
-			    "only the kernel can take the stack, of a thread that completes the match there");
+			    "only the kernel can take the stack, from the thread that completes the match there");
 }
 
 const struct react_action react_stack = {
@@ -19,7 +19,7 @@ const struct react_action react_stack = {
 	.summary = "reports the stack of the thread that completed the match, innermost function first",
 	.guarantee = "The user stack, taken in the kernel at the match. asterism unwinds a copy of it (16 KiB); where "
 		     "that fails, the stack comes from frame pointers, and the match says so. At most 32 functions. "
-		     "Not where the rule runs in user space, where time completes the match, or in a replay.",
+		     "Not available if the rule runs in user space, if time completes the match, or in a replay.",
 	.primitive = REACT_STACK,
 	.perform = perform,
 };

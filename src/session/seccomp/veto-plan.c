@@ -293,5 +293,5 @@ void session_place(const struct program *program, uint32_t rule, struct session_
 	}
 	*placement = (struct session_placement){ .place = SESSION_VETO };
 	snprintf(placement->reason, sizeof placement->reason,
-		 "the call that completes the match is held until it is judged");
+		 "the call that completes the match waits for the decision");
 }

@@ -311,7 +311,7 @@ has_passed() {
 	holds out 'c[0][0]["done"]'
 	[ "$("$ASTERISM" dump -f json -e sys_enter_getpgid shots/* | grep -c '"target_pid":400000[12]')" = 2 ]
 	run -0 "$ASTERISM" run -q -f json -o out r.rule -- "$target" calls 4000001
-	holds out 'c[0][0]["why"] == "there is no recording: run with --snapshot DIR"'
+	holds out 'c[0][0]["why"] == "nothing is being recorded: run with --snapshot DIR"'
 }
 
 # --- what is allowed ---

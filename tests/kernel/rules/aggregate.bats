@@ -121,7 +121,7 @@ tables() { grep '^{"aggregate"' <<<"$output"; }
 		    RETURN { w.count }
 	END
 	run -0 "$ASTERISM" check two.rule
-	[[ "$output" == *"rule told is fine; the kernel sends every match to user space, where they are aggregated, because they are reported one by one"* ]]
+	[[ "$output" == *"rule told: OK (in the kernel); the kernel sends every match to user space to be aggregated, because each match is reported as well"* ]]
 	run --separate-stderr -0 "$ASTERISM" run -f json two.rule -- dd if=/dev/zero of=/dev/null bs=5 count=20
 	says '[(r["aggregate"], r["COUNT"]) for r in rows if r["by"]["w.count"] == 5] == [("told", 20)]'
 	[ "$(grep -c '^{"match":"told"' <<<"$output")" = 20 ]

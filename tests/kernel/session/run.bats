@@ -411,7 +411,7 @@ takes_early() {
 	[ "$(grep -c 'does not provide' <<<"$stderr")" = 1 ]
 	run --separate-stderr -0 "$ASTERISM" check reads.rule
 	[ "$stderr" = "$warning" ]
-	[[ $output == *"is fine"* ]]
+	[[ $output == *": OK"* ]]
 	run --separate-stderr -0 "$ASTERISM" check slow.rule
 	[ "$(grep -c 'does not provide' <<<"$stderr")" = 1 ]
 	run --separate-stderr -0 "$ASTERISM" check ignores.rule

@@ -98,7 +98,7 @@ line_of() {
 	holds '"main" in names(m["stack"])'
 	holds 'names(m["threads"][0]["stack"])[0] == "runner" if "threads" in m else m["calls"][0]["done"] is False and m["calls"][0]["why"].startswith("thread %d was running" % m["return"]["other"])'
 	observed -f json both.rule -- "$plant" ended
-	holds '"threads" not in m and "there is no process or thread %d" % m["return"]["other"] == m["calls"][0]["why"]'
+	holds '"threads" not in m and "process or thread %d does not exist" % m["return"]["other"] == m["calls"][0]["why"]'
 	observed both.rule -- "$plant" ended
 	grep -E 'StackOf\([0-9]+\) not done: there is no process or thread [0-9]+' out
 }
