@@ -420,7 +420,8 @@ static int find_spot(struct callgrind *callgrind, uint32_t *spot)
 		wanted.address = callgrind->last[callgrind->address_position];
 	}
 	/* Of a function the project's own format says it in lines of their own. */
-	if (callgrind->is_own || (!wanted.line && wanted.address == PROFILE_NO_ADDRESS))
+	if (callgrind->is_own || callgrind->reading->without_places ||
+	    (!wanted.line && wanted.address == PROFILE_NO_ADDRESS))
 		return 0;
 	return read_failed(callgrind->reading, profile_spot(callgrind->profile, &wanted, spot));
 }

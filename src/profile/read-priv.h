@@ -15,6 +15,7 @@ struct reading {
 	struct profile *profile;
 	const char *line, *at, *end; /* of the line, without its newline */
 	uint32_t number;             /* of the line */
+	bool without_places;         /* of costs within functions */
 };
 
 /* Goes to the next line; false after the last. */

@@ -116,9 +116,12 @@ static int read_kind(struct reading *reading, bool was_packed)
 	return profile_read_csv(reading);
 }
 
-int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile)
+static int read_source(const struct diag_source *source, bool without_places, struct asterism_diag *diag,
+		       struct profile **profile)
 {
-	struct reading reading = { .source = source, .diag = diag, .profile = profile_new() };
+	struct reading reading = {
+		.source = source, .diag = diag, .profile = profile_new(), .without_places = without_places
+	};
 	struct diag_source unpacked = { 0 };
 	bool is_packed = profile_is_packed(source);
 	int result = 0;
@@ -138,4 +141,14 @@ int profile_read(const struct diag_source *source, struct asterism_diag *diag, s
 	else
 		*profile = reading.profile;
 	return result;
+}
+
+int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile)
+{
+	return read_source(source, false, diag, profile);
+}
+
+int profile_read_functions(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile)
+{
+	return read_source(source, true, diag, profile);
 }

@@ -22,6 +22,9 @@ int profile_read_text(int fd, const char *file, struct asterism_diag *diag, char
  */
 int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile);
 
+/* The same without where in functions costs are, which most of the time of a callgrind file goes to. */
+int profile_read_functions(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile);
+
 /* Whether it is one of these formats but CSV, which many files are that are no profiles, or gmon.out. */
 bool profile_is_known(const struct diag_source *source);
 

@@ -96,10 +96,10 @@ static int diff(const struct cli_arguments *arguments, const struct profile *a, 
 int profile_diff_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct profile *a = NULL, *b = NULL;
-	int first = profile_load_completed(operands[0], &a), second = STATUS_FINE, status = STATUS_USAGE;
+	int first = profile_load_completed(operands[0], false, &a), second = STATUS_FINE, status = STATUS_USAGE;
 
 	if (a && (!first || first == STATUS_LOST))
-		second = profile_load_completed(operands[1], &b);
+		second = profile_load_completed(operands[1], false, &b);
 	if (a && b)
 		status = diff(arguments, a, b);
 	profile_free(a);

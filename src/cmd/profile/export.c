@@ -67,7 +67,7 @@ int profile_export_run(const struct cli_arguments *arguments, const char **opera
 {
 	unsigned type = (unsigned)arguments->options[OPTION_EXPORT].number;
 	struct profile *profile = NULL;
-	int status = profile_load_completed(operands[0], &profile), failed = STATUS_USAGE;
+	int status = profile_load_completed(operands[0], types[type].has_lines, &profile), failed = STATUS_USAGE;
 	FILE *stream;
 
 	if (profile && (!status || status == STATUS_LOST)) {

@@ -73,7 +73,8 @@ int profile_load_of_program(const char *file, const char *program, struct profil
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
-int profile_load(const char *file, struct profile **profile)
+static int load(const char *file, int (*read)(const struct diag_source *, struct asterism_diag *, struct profile **),
+		struct profile **profile)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct diag_source source = { 0 };
@@ -83,13 +84,18 @@ int profile_load(const char *file, struct profile **profile)
 		return no_memory();
 	result = read_file(file, &source, diag);
 	if (!result)
-		result = profile_read(&source, diag, profile);
+		result = read(&source, diag, profile);
 	cli_print(diag);
 	asterism_diag_free(diag);
 	alloc_free((char *)source.text);
 	if (result)
 		return STATUS_USAGE;
 	return (*profile)->missing > 0 ? STATUS_LOST : STATUS_FINE;
+}
+
+int profile_load(const char *file, struct profile **profile)
+{
+	return load(file, profile_read, profile);
 }
 
 /* Of a simulation, what the quotient heuristic makes of its own costs is what it says itself. */
@@ -119,9 +125,9 @@ static int complete_itself(struct profile **profile)
 	return STATUS_FINE;
 }
 
-int profile_load_completed(const char *file, struct profile **profile)
+int profile_load_completed(const char *file, bool with_places, struct profile **profile)
 {
-	int status = profile_load(file, profile), failed;
+	int status = load(file, with_places ? profile_read : profile_read_functions, profile), failed;
 
 	if ((status && status != STATUS_LOST) || (*profile)->is_completed || !(*profile)->edge_count)
 		return status;

@@ -299,7 +299,7 @@ int profile_report(const struct cli_arguments *arguments, const struct profile *
 int profile_report_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct profile *profile = NULL;
-	int status = profile_load_completed(operands[0], &profile), failed = STATUS_USAGE;
+	int status = profile_load_completed(operands[0], false, &profile), failed = STATUS_USAGE;
 
 	if (profile && (!status || status == STATUS_LOST))
 		failed = profile_report(arguments, profile);
@@ -411,7 +411,7 @@ static int show_callers(const struct cli_arguments *arguments, const struct prof
 int profile_callers_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct profile *profile = NULL;
-	int status = profile_load_completed(operands[1], &profile), failed = STATUS_USAGE;
+	int status = profile_load_completed(operands[1], false, &profile), failed = STATUS_USAGE;
 
 	if (profile && (!status || status == STATUS_LOST)) {
 		if (profile->edge_count)

@@ -278,6 +278,25 @@ static void test_no_memory(void **state)
 	}
 }
 
+/* Without places all costs of functions and calls are the same, and no line is kept. */
+static void test_functions(void **state)
+{
+	static const char text[] = "events: Ir\nob=o\nfl=a.c\nfn=m\n1 10\n2 5\ncfn=a\ncalls=2 7\n2 30\nfn=a\n7 20\n8 10\n";
+	const struct diag_source source = { .file = "text", .text = text, .length = strlen(text) };
+	struct profile *whole = read_text(text), *profile = NULL;
+
+	(void)state;
+	assert_int_equal(profile_read_functions(&source, NULL, &profile), 0);
+	assert_true(whole->spot_count == 4 && whole->call_count == 1);
+	assert_true(profile->spot_count == 0 && profile->call_count == 0);
+	assert_int_equal(profile->function_count, whole->function_count);
+	near(*profile_self(profile, function_of(profile, "m")), 15, 0);
+	near(*profile_self(profile, function_of(profile, "a")), 30, 0);
+	near(call_cost(profile, "m", "a"), 30, 0);
+	profile_free(whole);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_no_memory),
 	};
 
