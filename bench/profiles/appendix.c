@@ -19,10 +19,10 @@ static double now(void)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 static double took[5];
-#define BEGIN double begin = now()
+#define BEGIN      double begin = now()
 #define END(which) took[which] += now() - begin
 #else
-#define BEGIN (void)0
+#define BEGIN      (void)0
 #define END(which) (void)0
 #endif
 

@@ -139,8 +139,8 @@ static double *costs_of_roots(const struct profile *profile, const struct graph 
 	for (uint32_t i = 0; costs && i < profile->edge_count; i++) {
 		if (profile->edges[i].caller != profile->edges[i].callee)
 			costs[profile->edges[i].callee] -= *profile_cost(profile, i);
-		if (is_called && graph->components[profile->edges[i].caller] !=
-					 graph->components[profile->edges[i].callee])
+		if (is_called &&
+		    graph->components[profile->edges[i].caller] != graph->components[profile->edges[i].callee])
 			is_called[graph->components[profile->edges[i].callee]] = true;
 	}
 	for (uint32_t i = 0; costs && is_called && i < graph->component_count; i++) {

@@ -32,7 +32,7 @@ struct reading {
 	struct meter_scope scope;
 	struct launch launch;
 	const volatile sig_atomic_t *stop;
-	uint64_t begin;   /* of the first interval: before the command runs, as it may be short */
+	uint64_t begin; /* of the first interval: before the command runs, as it may be short */
 	unsigned looks;
 	int command; /* the status with which it ended */
 	bool has_ended, is_passed, is_cycles;

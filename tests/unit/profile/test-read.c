@@ -281,7 +281,8 @@ static void test_no_memory(void **state)
 /* Without places all costs of functions and calls are the same, and no line is kept. */
 static void test_functions(void **state)
 {
-	static const char text[] = "events: Ir\nob=o\nfl=a.c\nfn=m\n1 10\n2 5\ncfn=a\ncalls=2 7\n2 30\nfn=a\n7 20\n8 10\n";
+	static const char text[] =
+		"events: Ir\nob=o\nfl=a.c\nfn=m\n1 10\n2 5\ncfn=a\ncalls=2 7\n2 30\nfn=a\n7 20\n8 10\n";
 	const struct diag_source source = { .file = "text", .text = text, .length = strlen(text) };
 	struct profile *whole = read_text(text), *profile = NULL;
 
