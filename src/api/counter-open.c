@@ -126,7 +126,7 @@ static int list_threads(struct asterism_counter_set *set, struct meter_threads *
 	int result = meter_threads_list(set->scope.pid, threads);
 
 	if (result == -ESRCH)
-		return diag_error(set->diag, NULL, result, "there is no process %d", (int)set->scope.pid);
+		return diag_error(set->diag, NULL, result, "process %d does not exist", (int)set->scope.pid);
 	if (result == -E2BIG)
 		return diag_error(set->diag, NULL, result, "process %d has more than %d threads", (int)set->scope.pid,
 				  METER_THREADS_MAX);

@@ -234,7 +234,7 @@ int64_t asterism_monitor_add_rules(struct asterism_monitor *monitor, struct aste
 
 	asterism_diag_clear(diag);
 	if (!rules || rules->session != monitor->session || rules->unloading)
-		return diag_error(diag, NULL, -EINVAL, "the rules belong to another session than the monitor");
+		return diag_error(diag, NULL, -EINVAL, "the rules belong to a different session from the monitor's");
 	made = make(rules, (uint32_t)monitor->wants.count, false);
 	if (!made)
 		return diag_no_memory(diag);

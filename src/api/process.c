@@ -13,7 +13,7 @@ static int enter(struct asterism_session *session, struct live_unit *work, pid_t
 	if (result == -ENOMEM)
 		return diag_no_memory(session->diag);
 	if (result == -ESRCH)
-		return diag_error(session->diag, NULL, result, "there is no process %d", (int)pid);
+		return diag_error(session->diag, NULL, result, "process %d does not exist", (int)pid);
 	return result ? diag_error(session->diag, NULL, result, "cannot observe process %d: %s", (int)pid,
 				   strerror(-result))
 		      : 0;

@@ -16,7 +16,7 @@ static int allow_named(struct asterism_session *session)
 		const struct react_action *action = react_find(*name);
 
 		if (!action || policy->action_count == POLICY_ACTIONS_MAX)
-			return diag_error(session->diag, NULL, -EINVAL, "there is no action '%s'", *name);
+			return diag_error(session->diag, NULL, -EINVAL, "unknown action '%s'", *name);
 		policy->actions[policy->action_count++] = action;
 	}
 	return 0;

@@ -110,7 +110,7 @@ static int no_such_type(const struct listing *listing)
 {
 	const char *nearest = event_catalog_nearest(listing->catalog, listing->pattern);
 
-	cli_error("there is no event type '%s'", listing->pattern);
+	cli_error("unknown event type '%s'", listing->pattern);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else

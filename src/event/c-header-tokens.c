@@ -82,7 +82,7 @@ static int pass_blank(struct reading *reading, bool stops)
 
 			if (!close)
 				return event_scan_error(scan, (struct event_span){ at, 2 }, NULL,
-							"this comment does not end");
+							"this comment is not closed");
 			scan->at = close + 2;
 		} else if (left > 1 && at[0] == '/' && at[1] == '/') {
 			const char *newline = memchr(at, '\n', left);
@@ -162,7 +162,8 @@ static int add_define(struct reading *reading, struct event_span name)
 static int begin_part(struct reading *reading, struct event_span directive, bool counts)
 {
 	if (reading->depth == DEPTH_MAX)
-		return event_scan_error(reading->scan, directive, NULL, "conditions nest more than %d deep", DEPTH_MAX);
+		return event_scan_error(reading->scan, directive, NULL,
+					"conditions are nested more than %d levels deep", DEPTH_MAX);
 	reading->open[reading->depth] = reading->done[reading->depth] = counts;
 	reading->begun[reading->depth++] = directive;
 	reading->shut += !counts;
@@ -174,7 +175,7 @@ static int else_part(struct reading *reading, struct event_span directive)
 	unsigned last = reading->depth - 1;
 
 	if (!reading->depth)
-		return event_scan_error(reading->scan, directive, NULL, "there is no #if for this");
+		return event_scan_error(reading->scan, directive, NULL, "this has no #if before it");
 	reading->shut -= !reading->open[last];
 	reading->open[last] = !reading->done[last];
 	reading->done[last] = true;
@@ -185,7 +186,7 @@ static int else_part(struct reading *reading, struct event_span directive)
 static int end_part(struct reading *reading, struct event_span directive)
 {
 	if (!reading->depth)
-		return event_scan_error(reading->scan, directive, NULL, "there is no #if for this");
+		return event_scan_error(reading->scan, directive, NULL, "this has no #if before it");
 	reading->shut -= !reading->open[--reading->depth];
 	return 0;
 }
@@ -262,7 +263,7 @@ static int take_quoted(struct reading *reading, struct c_token *token)
 		if (reading->shut)
 			return 0;
 		return event_scan_error(scan, (struct event_span){ token->span.start, 1 }, NULL,
-					"this does not end on its line");
+					"this is not closed on its line");
 	}
 	scan->at++;
 	token->span.length = (size_t)(scan->at - token->span.start);
@@ -315,7 +316,7 @@ int c_header_tokens_read(struct event_scan *scan, struct c_tokens *tokens)
 		}
 	}
 	if (!result && reading.depth)
-		result = event_scan_error(scan, reading.begun[reading.depth - 1], NULL, "there is no #endif for this");
+		result = event_scan_error(scan, reading.begun[reading.depth - 1], NULL, "this has no #endif");
 	return result ? result : add_token(&reading, &(struct c_token){ .kind = C_END, .span = { scan->end, 0 } });
 }
 

@@ -224,7 +224,7 @@ static int take_struct(struct c_parser *parser, struct event_span tag)
 	while (tag.length && *tag.start == '_')
 		tag = (struct event_span){ tag.start + 1, tag.length - 1 };
 	if (close->kind == C_END)
-		return event_scan_error(&parser->scan, open->span, NULL, "there is no closing brace for this");
+		return event_scan_error(&parser->scan, open->span, NULL, "this brace is not closed");
 	struct event_span alias = tag, name;
 
 	for (const struct c_token *at = &close[1]; at->kind != C_END && !c_is(at, ";"); at++)

@@ -80,7 +80,7 @@ static int check_field_name(struct parser *parser, struct event_span span)
 {
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++) {
 		if (event_span_is(span, event_header_fields[i].name))
-			return event_scan_error(&parser->scan, span, "name it by what it means, as in target_pid",
+			return event_scan_error(&parser->scan, span, "choose a more specific name, such as target_pid",
 						"every event already has the header field '%s'",
 						event_header_fields[i].name);
 	}
@@ -514,7 +514,7 @@ static int scan_include(struct parser *parser)
 		       : result          ? result
 					 : event_scan_expected(scan, "the name of a catalog in quotes");
 	if (parser->catalog->reading == INCLUDES_MAX)
-		return event_scan_error(scan, span, NULL, "catalogs include each other more than %d deep",
+		return event_scan_error(scan, span, NULL, "catalogs include each other more than %d levels deep",
 					INCLUDES_MAX);
 	parser->catalog->reading++;
 	result = event_catalog_read(parser->catalog, parser->folder, name, scan->diag);

@@ -269,9 +269,10 @@ static int check_alone(struct event_scan *scan, struct event_span name)
 	snprintf(hint, sizeof hint, "did you mean %s(%s)?", nearest ? nearest : "",
 		 nearest && (strcmp(nearest, "user_arg") == 0 || strcmp(nearest, "usdt_arg") == 0) ? "0" : "");
 	return event_scan_error(scan, name,
-				nearest         ? hint
-				: scan->in_usdt ? "usdt_arg(0) is the first argument"
-						: "user_arg(0) is the first argument, user_result() the result",
+				nearest ? hint
+				: scan->in_usdt
+					? "write usdt_arg(0) for the first argument"
+					: "write user_arg(0) for the first argument, user_result() for the result",
 				"a probe in user code has no arguments by name");
 }
 
@@ -281,10 +282,10 @@ static int check_probe(struct event_scan *scan, struct event_span name, enum sou
 	bool of_function = op == SOURCE_USER_ARG || op == SOURCE_USER_RESULT || op == SOURCE_USER_CALLER;
 
 	if (scan->in_usdt && of_function)
-		return event_scan_error(scan, name, "usdt_arg(0) is the first argument",
+		return event_scan_error(scan, name, "write usdt_arg(0) for the first argument",
 					"a USDT probe has its own arguments, not those of a function");
 	if (scan->in_probe && !scan->in_usdt && op == SOURCE_USDT_ARG)
-		return event_scan_error(scan, name, "user_arg(0) is the first argument",
+		return event_scan_error(scan, name, "write user_arg(0) for the first argument",
 					"this is a probe of a function, not a USDT probe");
 	return 0;
 }
@@ -313,13 +314,12 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan, taken->tree);
 		}
 	}
-	return event_scan_error(
-		scan, name,
-		"kstr, ustr, length, be16, be32, be64, syscall_arg, user_arg, user_result, user_caller, usdt_arg, "
-		"user_word, user_uint, user_int, user_chars, "
-		"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, user_sockaddr, user_args, "
-		"cast, ctx, ctxs, ctxstr, ctxloc",
-		"paths have no function of this name");
+	return event_scan_error(scan, name,
+				"known functions: kstr, ustr, length, be16, be32, be64, syscall_arg, user_arg, "
+				"user_result, user_caller, usdt_arg, user_word, user_uint, user_int, user_chars, "
+				"kernel_word, file_path, cgroup_path, container_name, socket_peer, ip_text, "
+				"user_sockaddr, user_args, cast, ctx, ctxs, ctxstr, ctxloc",
+				"unknown function in a path");
 }
 
 struct sign {
@@ -362,7 +362,8 @@ static int scan_parentheses(struct event_scan *scan, struct event_span span, uns
 	int result;
 
 	if (depth >= DEPTH_MAX)
-		return event_scan_error(scan, span, NULL, "parentheses nest more than %d deep here", DEPTH_MAX);
+		return event_scan_error(scan, span, NULL, "parentheses are nested more than %d levels deep here",
+					DEPTH_MAX);
 	result = scan_choice(scan, depth + 1, taken);
 	if (result)
 		return result;
@@ -458,7 +459,8 @@ static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *ta
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
 	if (depth > DEPTH_MAX)
-		return event_scan_error(scan, span, NULL, "parentheses nest more than %d deep here", DEPTH_MAX);
+		return event_scan_error(scan, span, NULL, "parentheses are nested more than %d levels deep here",
+					DEPTH_MAX);
 	result = scan_sum(scan, depth, taken);
 	while (!result && event_scan_char(scan, '?')) {
 		result = scan_sum(scan, depth, &other);

@@ -179,7 +179,7 @@ int event_scan_text(struct event_scan *scan, const char **text)
 		at += *at == '\\' && at + 1 < scan->end;
 	if (at >= scan->end || *at != '"')
 		return event_scan_error(scan, (struct event_span){ start, 1 }, NULL,
-					"this string does not end on its line");
+					"this string is not closed on its line");
 	copy = arena_text(scan->arena, start + 1, (size_t)(at - start - 1));
 	if (!copy)
 		return -ENOMEM;

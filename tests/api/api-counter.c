@@ -273,7 +273,7 @@ static void errors_have_sentences(void **state)
 	options.scope = ASTERISM_COUNTER_PROCESS;
 	refuse(type, &options, -EINVAL, "invalid process id 0", NULL);
 	options.pid = 0x7ffffff0;
-	refuse(type, &options, -ESRCH, "there is no process 2147483632", NULL);
+	refuse(type, &options, -ESRCH, "process 2147483632 does not exist", NULL);
 	options = (struct asterism_counter_options){ .size = sizeof options, .catalogs = &missing, .catalog_count = 1 };
 	refuse(type, &options, -ENOENT, "missing.counters: file not found", NULL);
 	options.catalogs = &none;
@@ -518,7 +518,7 @@ static void another_process_counts(void **state)
 	assert_true(grown >= PAGES && grown < 2 * PAGES);
 	asterism_counter_snapshot_free(snapshot);
 	asterism_counter_free(set);
-	snprintf(text, sizeof text, "there is no process %d", (int)options.pid);
+	snprintf(text, sizeof text, "process %d does not exist", (int)options.pid);
 	refuse(faults, &options, -ESRCH, text, NULL);
 }
 

@@ -28,7 +28,7 @@ setup() {
 @test "a wrong policy: the file, the line and what is meant" {
 	printf '# fine\nallow Signal\n\nallow Stopp\n' >policy
 	run -2 "$ASTERISM" run --policy policy r.rule -- touch ran
-	[[ ${lines[0]} == "policy:4:1: error: there is no action 'Stopp'" ]]
+	[[ ${lines[0]} == "policy:4:1: error: unknown action 'Stopp'" ]]
 	[[ $output == *Stop* ]]
 	for line in forbid "allow" "outside-scope Stop" "allow all but Kill"; do
 		echo "$line" >policy

@@ -70,15 +70,15 @@ refused() {
 	head -c 1000000${ASTERISM_TEST_LONG:+0} /dev/zero | tr '\0' '[' >brackets
 	refused "brackets:1:1: error: expected RULE, MACHINE, PARAM, EVENT or EVENTS but found '?'" check brackets
 	{ printf 'RULE r PATTERN { '; cat brackets; } >pattern.rule
-	refused 'pattern.rule:1:82: error: the pattern nests more than 64 deep' check pattern.rule
+	refused 'pattern.rule:1:82: error: the pattern is nested more than 64 levels deep' check pattern.rule
 	{ printf '%sRULE r PATTERN { A:a } WHERE { ' "$declared"; tr '[' '(' <brackets; } >where.rule
-	refused 'where.rule:3:96: error: the expression nests more than 64 deep' check where.rule
+	refused 'where.rule:3:96: error: the expression is nested more than 64 levels deep' check where.rule
 	{ printf 'RULE r PATTERN { '; tr '[' '~' <brackets; } >negated.rule
-	refused 'negated.rule:1:82: error: the pattern nests more than 64 deep' check negated.rule
+	refused 'negated.rule:1:82: error: the pattern is nested more than 64 levels deep' check negated.rule
 	{ printf '/*'; cat brackets; } >comment.rule
-	refused 'comment.rule:1:1: error: the comment does not end' check comment.rule
+	refused 'comment.rule:1:1: error: the comment is not closed' check comment.rule
 	{ printf 'EVENTS "'; cat brackets; } >string.rule
-	refused 'string.rule:1:8: error: the string does not end' check string.rule
+	refused 'string.rule:1:8: error: the string is not closed' check string.rule
 	{ printf 'RULE '; tr '[' 'r' <brackets; } >name.rule
 	refused 'name.rule:1:6: error: a name has at most 255 bytes' check name.rule
 }
@@ -86,9 +86,9 @@ refused() {
 @test "nesting and width beyond the limits" {
 	for i in {1..100}; do printf '(' ; done >open
 	printf '%sRULE r PATTERN { A:a } WHERE { %s a.x%s == 1 }' "$declared" "$(cat open)" "$(tr '(' ')' <open)" >deep.rule
-	refused 'deep.rule:3:*: error: the expression nests more than 64 deep' check deep.rule
+	refused 'deep.rule:3:*: error: the expression is nested more than 64 levels deep' check deep.rule
 	printf '%sRULE r PATTERN { %sA, B%s }' "$declared" "$(tr '(' '[' <open)" "$(tr '(' ']' <open)" >deep.rule
-	refused 'deep.rule:3:*: error: the pattern nests more than 64 deep' check deep.rule
+	refused 'deep.rule:3:*: error: the pattern is nested more than 64 levels deep' check deep.rule
 	printf '%sRULE r PATTERN { [%s B] }' "$declared" "$(yes 'A,' | head -n 2000 | tr -d '\n')" >wide.rule
 	refused 'wide.rule:3:*: error: the pattern has more than 1024 events' check wide.rule
 }

@@ -42,8 +42,8 @@ refused() {
 @test "run: processes that are none" {
 	sleep 0 3>&- &
 	wait $!
-	refused "asterism: error: there is no process $!" run slow.rule -p $!
-	refused 'asterism: error: there is no process 99999999' run slow.rule -p 99999999
+	refused "asterism: error: process $! does not exist" run slow.rule -p $!
+	refused 'asterism: error: process 99999999 does not exist' run slow.rule -p 99999999
 	for pid in 0 -1 abc 1e3 3.5 '' 4294967297 0x10; do
 		refused "asterism: error: --pid: '$pid' is not a PID" run slow.rule -p "$pid"
 	done
@@ -181,5 +181,5 @@ assert 8388609 * (rule["slot_bytes"] + 40) <= rule["user_space_bytes"] <= 838860
 	[[ ${lines[0]} == sys_enter_openat* ]]
 	run -0 "$ASTERISM" events -v sched_switch
 	[[ $output == *"from sched:sched_switch"*prev_comm*next_pid*i32*"thread id"* ]]
-	refused "asterism: error: there is no event type 'sched_swich'" events sched_swich
+	refused "asterism: error: unknown event type 'sched_swich'" events sched_swich
 }

@@ -151,7 +151,7 @@ $PWD/library/bare/bare.rule:1: rule bare: OK (in the kernel)" ]
 	run --separate-stderr -2 "$ASTERISM" check @slow --set slow_limit=5 --set slow_limit=6
 	[[ $stderr == *"--set gives slow_limit two values: 5 and 6"* ]]
 	run --separate-stderr -2 "$ASTERISM" check @slow --set slwo_limit=5
-	[[ $stderr == *"there is no parameter 'slwo_limit'"*"did you mean 'slow_limit'?"* ]]
+	[[ $stderr == *"unknown parameter 'slwo_limit'"*"did you mean 'slow_limit'?"* ]]
 	run --separate-stderr -2 "$ASTERISM" check @slow --set slow_limit=abc
 	[[ $stderr == *"--set:"*"error: "* ]]
 	run --separate-stderr -2 "$ASTERISM" check @slow --set
@@ -201,7 +201,7 @@ $PWD/library/bare/bare.rule:1: rule bare: OK (in the kernel)" ]
 	names --set slow_limit=5 --set slow.slow_limit=25
 	[ "$output" = "calm1 calm2 " ]
 	run --separate-stderr -2 "$ASTERISM" check @slow @calm --set clam.slow_limit=5
-	[[ $stderr == *"there is no parameter 'clam.slow_limit'"*"did you mean 'calm.slow_limit'?"* ]]
+	[[ $stderr == *"unknown parameter 'clam.slow_limit'"*"did you mean 'calm.slow_limit'?"* ]]
 	run --separate-stderr -2 "$ASTERISM" check @slow @calm --set calm.slow_limit=1s
 	[[ $stderr == *"the parameter 'slow_limit' takes an integer"*"calm.rule:1:7: note: the parameter is declared here"* ]]
 	run --separate-stderr -2 "$ASTERISM" check @slow @calm --set zzzzzzzz=1s

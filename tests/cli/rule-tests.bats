@@ -301,7 +301,7 @@ help: make it executable with chmod +x" ]
 	done
 	echo lest=5 >r/tests/t.set
 	check -2 "$ASTERISM" test r
-	[[ $output == *"$PWD/r/tests/t.set:1:1: error: there is no parameter 'lest'"* ]]
+	[[ $output == *"$PWD/r/tests/t.set:1:1: error: unknown parameter 'lest'"* ]]
 	printf '# some\n\n  least =  9s \n' >r/tests/t.set
 	check -2 "$ASTERISM" test r --set r.least=7
 	[[ $output == *"$PWD/r/tests/t.set:3:12: error: the parameter 'least' takes an integer"* ]]

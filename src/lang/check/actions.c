@@ -111,8 +111,8 @@ static const struct react_action *find_action(struct lang_check *c, const struct
 	const char *hint = lang_did_you_mean(c->report, name->text, react_nearest(name->text));
 
 	if (!action)
-		lang_error(c->report, &name->location, hint ? hint : "'asterism help actions' lists what there is",
-			   "there is no action '%s'", name->text);
+		lang_error(c->report, &name->location, hint ? hint : "'asterism help actions' lists all actions",
+			   "unknown action '%s'", name->text);
 	return action;
 }
 
@@ -173,7 +173,7 @@ static void check_synchronous(struct lang_check *c, const struct lang_syntax_sta
 			   syntax->name.text);
 	for (const struct lang_statement *other = c->rule->statements; other < statement; other++)
 		if (other->action == statement->action)
-			lang_error(c->report, &syntax->name.location, NULL, "'%s' stands twice in one rule", name);
+			lang_error(c->report, &syntax->name.location, NULL, "'%s' is called twice in one rule", name);
 }
 
 void lang_check_statement(struct lang_check *c, const struct lang_syntax_statement *syntax,

@@ -187,7 +187,7 @@ static struct lang_expr *is_any(struct lang_check *c, const struct lang_expr *va
 
 	if (!high || !low) {
 		lang_error(c->report, &text->location, "compare addr_v6_hi and addr_v6_lo instead, both u64",
-			   "the event has no numbers for the halves of this address");
+			   "the event does not have the halves of this address as numbers");
 		return NULL;
 	}
 	if (address->is_v6)
@@ -212,9 +212,9 @@ struct lang_expr *lang_check_address(struct lang_check *c, struct lang_expr *val
 		return lang_type_equal(c, LANG_EQ, value, text, &text->location);
 	if (!read_address(text->text, may_be_net, &address)) {
 		lang_error(c->report, &text->location,
-			   may_be_net ? "\"10.0.0.0/8\", \"127.0.0.1\" and \"::1\" are"
-				      : "nets stand in IN { \"10.0.0.0/8\" }",
-			   "this is no IP address");
+			   may_be_net ? "addresses are \"127.0.0.1\" or \"::1\", networks \"10.0.0.0/8\""
+				      : "write a network as IN { \"10.0.0.0/8\" }",
+			   "this is not an IP address");
 		return NULL;
 	}
 	if (is_text)

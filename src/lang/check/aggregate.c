@@ -19,7 +19,7 @@ static bool check_name(struct lang_check *c, struct lang_names *names, const str
 	for (size_t i = 0; *where == 'A' && i < sizeof keys / sizeof *keys; i++)
 		if (strcmp(name->text, keys[i]) == 0) {
 			lang_error(c->report, &name->location, "give it another name with AS",
-				   "the results have a member '%s' already", name->text);
+				   "the results already have a member '%s'", name->text);
 			return false;
 		}
 	if (lang_names_add(names, name->text, 0) == LANG_NO_NAME)
@@ -43,7 +43,7 @@ static bool check_number(struct lang_check *c, enum lang_aggregate_op op, const 
 {
 	if (expr->kind == LANG_I64 || expr->kind == LANG_U64 || expr->kind == LANG_F64)
 		return true;
-	lang_error(c->report, &expr->location, expr->kind == LANG_STRING ? "strings may stand in BY" : NULL,
+	lang_error(c->report, &expr->location, expr->kind == LANG_STRING ? "strings are allowed in BY" : NULL,
 		   "%s needs a number, but this is %s", words[op], lang_kind_name(expr->kind));
 	return false;
 }

@@ -128,15 +128,15 @@ struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_synta
 	if (reference->is_set) {
 		if (!any)
 			lang_error(c->report, &word->location, "give its number",
-				   "'%s' alone is no constant, or several of different families", word->text);
+				   "'%s' is not a constant, or the name of several in different families", word->text);
 		return any;
 	}
 	if (!hint)
 		hint = meant;
 	if (!hint)
-		hint = "a field is written 'name.field', name being that of an event; a string stands in double quotes";
+		hint = "a field is written 'name.field', name being that of an event; write a string in double quotes";
 	if (!is_event(c, word, NULL))
-		lang_error(c->report, &word->location, hint, "'%s' stands for nothing here", word->text);
+		lang_error(c->report, &word->location, hint, "'%s' has no meaning here", word->text);
 	return NULL;
 }
 
@@ -155,7 +155,7 @@ static bool find_number(struct lang_check *c, const struct lang_syntax_reference
 	if (meaning_nearest_constant(meaning, word->text, nearest))
 		hint = lang_hint(c->report, "did you mean '%s'?", nearest);
 	else if (meaning_is_of_host(meaning))
-		hint = "names are those of this host's users and groups, as it knows them now";
+		hint = "names of users and groups are looked up on this host";
 	lang_error(c->report, &word->location, hint, "no constant of '%s' is named '%s'", meaning->text, word->text);
 	return false;
 }
@@ -200,7 +200,7 @@ static void warn_of_sign(struct lang_check *c, const struct lang_syntax_expr *sy
 {
 	if (meaning->form == MEANING_RESULT && is_name(syntax) && (int64_t)number > 0)
 		lang_warn(c->report, &syntax->location, lang_hint(c->report, "write -%s", syntax->reference->name.text),
-			  "a result is an error where it is negative");
+			  "a result is an error if it is negative");
 }
 
 struct lang_expr *lang_check_constant(struct lang_check *c, const struct lang_syntax_expr *syntax,
@@ -234,7 +234,7 @@ void lang_warn_of_hidden(struct lang_check *c, const struct lang_syntax_expr *sy
 	if (!c->scope || !is_name(syntax) || !is_machine_value(c, syntax->reference->name.text) ||
 	    !meaning_constant(other->meaning, syntax->reference->name.text, &number))
 		return;
-	lang_warn(c->report, &syntax->location, "give what the machine names so another name",
+	lang_warn(c->report, &syntax->location, "rename the value or the event",
 		  "'%s' is a value of the machine or the event here, not the constant of '%s'",
 		  syntax->reference->name.text, other->meaning->text);
 }

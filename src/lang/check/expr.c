@@ -240,7 +240,8 @@ struct lang_expr *lang_check_value(struct lang_check *c, const struct lang_synta
 	struct lang_expr *expr = lang_check_expr(c, syntax);
 
 	if (expr && depth_of(expr) > LANG_DEPTH_MAX) {
-		lang_error(c->report, &expr->location, NULL, "the expression nests more than %d deep", LANG_DEPTH_MAX);
+		lang_error(c->report, &expr->location, NULL, "the expression is nested more than %d levels deep",
+			   LANG_DEPTH_MAX);
 		return NULL;
 	}
 	return expr;

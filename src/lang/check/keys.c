@@ -71,11 +71,10 @@ static bool take_named(struct lang_check *c, struct source *sources, const struc
 					lang_event_field(c, transition->type, machine->keys[i].name) };
 
 		if (!found.field) {
-			lang_error(
-				c->report, &syntax->type.location,
-				lang_hint(c->report, "say with BY which fields are the key { %s }", lang_key_list(c)),
-				"event '%s' has no field '%s', which is a key", transition->type->name,
-				machine->keys[i].name);
+			lang_error(c->report, &syntax->type.location,
+				   lang_hint(c->report, "name the fields of the key { %s } with BY", lang_key_list(c)),
+				   "event '%s' has no field '%s', which is a key", transition->type->name,
+				   machine->keys[i].name);
 			return false;
 		}
 		transition->by[i] = found.field;
@@ -93,7 +92,8 @@ static bool take_list(struct lang_check *c, struct source *sources, const struct
 	uint32_t i = 0;
 
 	if (!machine->key_count) {
-		lang_error(c->report, &list->location, "events need no BY: there is one instance, which all concern",
+		lang_error(c->report, &list->location,
+			   "leave BY out: the machine has one instance, and every event is for it",
 			   "BY names %u field%s, but the machine has no key", list->count, list->count == 1 ? "" : "s");
 		return false;
 	}
@@ -137,10 +137,10 @@ static void check_any(struct lang_check *c, const struct lang_syntax_transition 
 	for (const struct lang_syntax_by *at = syntax->by.first; at; at = at->next)
 		count += at->is_any;
 	if (count == syntax->by.count)
-		lang_error(c->report, &syntax->by.location, "at least one key must be known", "BY names no field");
+		lang_error(c->report, &syntax->by.location, "at least one field must not be '*'", "BY names no field");
 	if (syntax->state != LANG_OUTSIDE)
-		lang_error(c->report, &any->location, "write the transition behind the states",
-			   "'*' ends instances of every state, so it cannot stand in one");
+		lang_error(c->report, &any->location, "write the transition after the states",
+			   "'*' ends instances of every state, so it cannot be inside one");
 	if (syntax->target != LANG_TO_END)
 		lang_error(c->report, syntax->target_state.text ? &syntax->target_state.location : &syntax->location,
 			   "write '-> END'", "a transition with '*' ends its instances");
@@ -198,7 +198,7 @@ static void check_alike(struct lang_check *c, struct lang_names *types, uint32_t
 		if (transition->by[i] == machine->transitions[other].by[i])
 			continue;
 		lang_error(c->report, &transition->location,
-			   "an event finds its instance in one way, whatever the state",
+			   "an event must find its instance by the same fields in every state",
 			   "'%s' has another key elsewhere in the machine", transition->type->name);
 		lang_note(c->report, &machine->transitions[other].location, "here");
 		return;

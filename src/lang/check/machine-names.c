@@ -96,7 +96,7 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 	uint32_t number = lang_names_find(c->scope->locals, word->text);
 
 	if (number != LANG_NO_NAME && c->scope->event_only) {
-		lang_error(c->report, &word->location, "a field of the event is meant with the event's name before it",
+		lang_error(c->report, &word->location, "write the event's name before its field",
 			   "with '*', WHERE may use only the event, and '%s' is a %s", word->text,
 			   number < LANG_FIRST_VARIABLE ? "key" : "variable");
 		return NULL;

@@ -13,7 +13,7 @@ static void check_state_name(struct lang_check *c, struct lang_names *states, co
 
 	for (size_t i = 0; i < 2; i++) {
 		if (lang_word_is(word->text, strlen(word->text), targets[i]))
-			lang_error(c->report, &word->location, "END and STAY stand behind '->'",
+			lang_error(c->report, &word->location, "END and STAY are targets: write them after '->'",
 				   "'%s' cannot name a state", word->text);
 	}
 	if (other == LANG_NO_NAME)
@@ -127,12 +127,12 @@ static void check_reached(struct lang_check *c)
 		if (has_way(machine, i))
 			continue;
 		reported++;
-		lang_error(c->report, &machine->states[i].location, NULL, "nothing leads to the state '%s'",
+		lang_error(c->report, &machine->states[i].location, NULL, "no transition leads to the state '%s'",
 			   machine->states[i].name);
 	}
 	if (first != UINT32_MAX && reported == 0)
 		lang_error(c->report, &machine->states[first].location, NULL,
-			   "nothing leads from the first state to the state '%s'", machine->states[first].name);
+			   "no transitions lead from the first state to the state '%s'", machine->states[first].name);
 }
 
 static bool takes_events(const struct lang_syntax_machine *syntax)
@@ -159,8 +159,8 @@ static void check_parts(struct lang_check *c)
 		lang_error(c->report, &syntax->name.location, "a state is written 'STATE name { ON event -> other }'",
 			   "the machine '%s' has no states", syntax->name.text);
 	if (syntax->state_count > 0 && !syntax->broken && !takes_events(syntax))
-		lang_error(c->report, &syntax->name.location, "events are taken by 'ON event -> state'",
-			   "the machine '%s' takes no events", syntax->name.text);
+		lang_error(c->report, &syntax->name.location, "write a transition as 'ON event -> state'",
+			   "the machine '%s' has no transition on an event", syntax->name.text);
 	lang_check_keys(c);
 	check_frame_blocks(c);
 	lang_check_transitions(c, states);

@@ -78,7 +78,7 @@ bool lang_meaning_adds(struct lang_check *c, enum lang_op op, const struct lang_
 {
 	if (op != LANG_ADD || !is_time(left) || !is_time(right))
 		return true;
-	lang_error(c->report, location, "what lies between two times is their difference",
+	lang_error(c->report, location, "subtract one time from the other to get a duration",
 		   "two times cannot be added: both are moments, not durations");
 	return false;
 }

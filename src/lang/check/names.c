@@ -30,7 +30,7 @@ static const char *what_is_meant(struct lang_check *c, const char *name, const c
 		return lang_hint(c->report, "a system call has two: '%s' where it begins, 'sys_exit_%s' where it ends",
 				 enter, name);
 	nearest = lang_did_you_mean(c->report, name, event_catalog_nearest(c->catalog, name));
-	return nearest ? nearest : "'asterism events' lists those that there are";
+	return nearest ? nearest : "'asterism events' lists all event types";
 }
 
 const struct event_type *lang_find_type(struct lang_check *c, const struct lang_word *word, const char *label)
@@ -141,10 +141,9 @@ const struct event_field *lang_find_field(struct lang_check *c, const struct eve
 	if (!event_about_find(word->text) && !event_about_may_ask(type, word->text))
 		hint = hint_for_field(c, type, word->text);
 	else if (type->hook_count)
-		hint = "its record has no room for it";
+		hint = "the event's record has no space left for it";
 	else
-		hint = lang_hint(c->report, "only events that a kernel raises have it: '%s' needs a field of its own",
-				 type->name);
+		hint = lang_hint(c->report, "only events of the kernel have it: declare a field in '%s'", type->name);
 	lang_error(c->report, &word->location, hint, "event '%s' has no field '%s'", type->name, word->text);
 	return NULL;
 }
@@ -164,7 +163,7 @@ static const char *list_elements(struct lang_check *c)
 	}
 	if (!list || !*list)
 		return "give the event a name: 'type:a'";
-	return lang_hint(c->report, "its events are%s; a string stands in double quotes", list);
+	return lang_hint(c->report, "its events are%s; write a string in double quotes", list);
 }
 
 /* A type's name used where the name of an event is wanted: the likeliest mistake of a newcomer. */
@@ -333,8 +332,8 @@ const struct event_field *lang_find_path(struct lang_check *c, const struct even
 		path = lang_event_field(c, type, name);
 	if (!path)
 		lang_error(c->report, &word->location,
-			   type->hook_count ? "its record has no room for it"
-					    : "only events that a kernel raises have it",
+			   type->hook_count ? "the event's record has no space left for it"
+					    : "only events of the kernel have it",
 			   "'%s' of event '%s' has no '%s'", of->text, type->name, word->text);
 	return path;
 }

@@ -128,11 +128,11 @@ static void check_trailing(struct lang_check *c)
 	if (!negation || negation == c->rule->root)
 		return;
 	if (!c->syntax->given[LANG_WITHIN].line && !c->syntax->unsure)
-		lang_error(c->report, &negation->location, "it matches when the time of WITHIN is up without the event",
+		lang_error(c->report, &negation->location, "it matches when WITHIN ends without the event",
 			   "a pattern that ends in a negation needs WITHIN");
 	if (lang_is_strict(c->rule))
 		lang_warn(c->report, &negation->location, "use SKIPTILLNEXT to pass over other events",
-			  "under %s any other event before the time is up ends the run",
+			  "under %s any other event before WITHIN ends also ends the run",
 			  lang_semantics_name(c->rule->semantics));
 }
 

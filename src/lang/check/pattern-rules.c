@@ -10,7 +10,7 @@
 static void check_negated(struct lang_check *c, const struct lang_structure *structure)
 {
 	if (structure->kind == LANG_NEGATION) {
-		lang_error(c->report, &structure->location, NULL, "a negation cannot stand inside a negation");
+		lang_error(c->report, &structure->location, NULL, "a negation cannot contain a negation");
 		return;
 	}
 	if (structure->kind == LANG_SPEC) {

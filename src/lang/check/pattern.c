@@ -32,7 +32,7 @@ static void check_name(struct lang_check *c, const struct lang_word *name, struc
 	element->name = name->text;
 	if (other == LANG_NO_NAME)
 		return;
-	lang_error(c->report, &name->location, "each has a name of its own, in the branches of an alternative, too",
+	lang_error(c->report, &name->location, "each needs its own name, even in different branches of an alternative",
 		   "two events of the pattern are named '%s'", name->text);
 	lang_note(c->report, &c->rule->elements[other].location, "the other one is here");
 }

@@ -50,7 +50,7 @@ void lang_check_properties(struct lang_check *c, const struct lang_syntax_proper
 	if (syntax->description.text && check_text(c, &syntax->description, "DESCRIPTION"))
 		properties->description = syntax->description.text;
 	if (syntax->tag_count > LANG_TAGS_MAX) {
-		lang_error(c->report, &syntax->tags->word.location, NULL, "there are more than %d tags", LANG_TAGS_MAX);
+		lang_error(c->report, &syntax->tags->word.location, NULL, "more than %d tags", LANG_TAGS_MAX);
 		return;
 	}
 	properties->tags = lang_keep(c, syntax->tag_count, sizeof *properties->tags);
@@ -130,7 +130,7 @@ static void refuse(struct lang_check *c, const struct lang_syntax_exception *exc
 	lang_error(c->report, &word->location,
 		   names ? lang_did_you_mean(c->report, word->text, diag_nearest(word->text, names, unit->rule_count))
 			 : NULL,
-		   "there is no rule '%s' to have an exception", word->text);
+		   "the exception is for an unknown rule '%s'", word->text);
 }
 
 void lang_check_exceptions_taken(struct lang_check *c)

@@ -71,10 +71,10 @@ static void check_latest(struct lang_check *c)
 	if (!c->rule->latest)
 		return;
 	if (c->rule->semantics == LANG_SKIP_TILL_ANY)
-		lang_error(c->report, at, "SKIPTILLNEXT is what most rules mean",
+		lang_error(c->report, at, "most rules need SKIPTILLNEXT",
 			   "LATEST keeps one run of a key in a state, SKIPTILLANY all of them");
 	if (c->rule->return_sequence)
-		lang_error(c->report, at, "RETURN { } names the values to keep",
+		lang_error(c->report, at, "use RETURN { ... } to name the values to keep",
 			   "LATEST cannot be used with RETURN SEQUENCE");
 	if (c->rule->per_key)
 		lang_error(c->report, &c->rule->per_key_location, NULL,
@@ -84,7 +84,8 @@ static void check_latest(struct lang_check *c)
 
 		if (element->is_negated || (!element->is_array && !element->group))
 			continue;
-		lang_error(c->report, at, "PER KEY bounds the runs of one key", "LATEST cannot be used with repeats");
+		lang_error(c->report, at, "use POOL n PER KEY k to limit the runs of one key",
+			   "LATEST cannot be used with repeats");
 		return;
 	}
 }
@@ -93,7 +94,7 @@ static void check_latest(struct lang_check *c)
 static void check_per_process(struct lang_check *c)
 {
 	if (c->rule->per_process && c->rule->semantics == LANG_SKIP_TILL_ANY)
-		lang_error(c->report, &c->rule->per_process_location, "SKIPTILLNEXT is what most rules mean",
+		lang_error(c->report, &c->rule->per_process_location, "most rules need SKIPTILLNEXT",
 			   "PER PROCESS cannot be used with SKIPTILLANY");
 }
 

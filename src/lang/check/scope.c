@@ -100,7 +100,7 @@ uint32_t lang_find_variable(struct lang_check *c, const struct lang_word *word)
 	const struct event_type *type = c->scope->type;
 
 	if (number != LANG_NO_NAME)
-		lang_error(c->report, &word->location, "keys say which instance it is",
+		lang_error(c->report, &word->location, "keys identify the instance",
 			   "'%s' is a key and cannot be assigned", word->text);
 	else if (type && event_field_find(type, word->text))
 		lang_error(c->report, &word->location, hint, "'%s' is a field of the event and cannot be assigned",

@@ -18,7 +18,7 @@ static void check_target(struct lang_check *c, const struct lang_names *states,
 					     lang_names_nearest(states, syntax->target_state.text));
 
 	lang_error(c->report, &syntax->target_state.location,
-		   hint ? hint : "a transition leads to a state, END or STAY", "there is no state '%s'",
+		   hint ? hint : "a transition leads to a state, END or STAY", "unknown state '%s'",
 		   syntax->target_state.text);
 	c->scope->lost = true;
 }
@@ -33,18 +33,18 @@ static void check_copy(struct lang_check *c, const struct lang_transition *trans
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (block->actions[i].kind != LANG_ASSIGN)
 			lang_error(c->report, &block->actions[i].location, hint,
-				   "a copy is made in silence: its block can only assign");
+				   "a copy reports nothing, so its block can only assign variables");
 	}
 	if (transition->target != LANG_TO_STATE || transition->target_state == LANG_NO_NAME)
 		return;
 	const struct lang_state *state = &machine->states[transition->target_state];
 
 	if (lang_block_reports(&state->entry))
-		lang_error(c->report, &transition->location, hint,
-			   "a copy is made in silence, but ENTRY of '%s' is not", state->name);
+		lang_error(c->report, &transition->location, hint, "a copy reports nothing, but ENTRY of '%s' does",
+			   state->name);
 	state = transition->state == LANG_OUTSIDE ? NULL : &machine->states[transition->state];
 	if (state && lang_block_reports(&state->exit))
-		lang_error(c->report, &transition->location, hint, "a copy is made in silence, but EXIT of '%s' is not",
+		lang_error(c->report, &transition->location, hint, "a copy reports nothing, but EXIT of '%s' does",
 			   state->name);
 }
 

@@ -210,8 +210,8 @@ static struct diag_location span(const struct lang_expr *left, const struct lang
 static void warn_of_star(struct lang_check *c, const struct lang_expr *text)
 {
 	if (text->op == LANG_CONST && text->kind == LANG_STRING && strchr(text->text, '*'))
-		lang_warn(c->report, &text->location, "for any text in its place write LIKE",
-			  "'*' stands for itself here");
+		lang_warn(c->report, &text->location, "use LIKE to match any text in its place",
+			  "'*' is an ordinary character here");
 }
 
 struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct lang_expr *left,

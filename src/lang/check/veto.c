@@ -18,7 +18,8 @@ static const struct lang_statement *find_veto(const struct lang_rule *rule)
 
 static void check_types(struct lang_check *c)
 {
-	static const char hint[] = "Veto judges by beginnings of system calls alone: sys_enter, sys_enter_openat, ...";
+	static const char hint[] =
+		"rules with Veto can use only the beginnings of system calls: sys_enter, sys_enter_openat, ...";
 	const struct lang_rule *rule = c->rule;
 
 	for (uint32_t i = 0; i < rule->element_count; i++) {
@@ -55,11 +56,11 @@ void lang_check_veto(struct lang_check *c)
 			   "a pattern that may end in a negation has no system call to refuse");
 	if (rule->mode == LANG_ASYNCHRONOUS)
 		lang_error(c->report, &veto->location, NULL,
-			   "an ASYNCHRONOUS rule cannot refuse a system call, which does not wait for it");
+			   "an ASYNCHRONOUS rule cannot refuse a system call: the call does not wait for it");
 	for (uint32_t i = 0; i < rule->statement_count; i++) {
 		if (rule->statements[i].is_emit)
 			lang_error(c->report, &rule->statements[i].location,
-				   "emit from a rule of its own over the same events",
-				   "a rule with Veto cannot emit events: other rules would hear of them too late");
+				   "emit from another rule over the same events",
+				   "a rule with Veto cannot emit events: other rules would receive them too late");
 	}
 }

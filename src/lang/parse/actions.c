@@ -12,7 +12,7 @@ struct lang_syntax_expr *lang_parse_item_value(struct lang_parser *p, const char
 	enum lang_token_kind kind = p->token.kind;
 
 	if (expr && kind >= LANG_TOKEN_EQ && kind <= LANG_TOKEN_GE) {
-		lang_unexpected(p, expect, "a condition that is to be a value stands in parentheses");
+		lang_unexpected(p, expect, "put a condition that is used as a value in parentheses");
 		return NULL;
 	}
 	return expr;

@@ -72,7 +72,7 @@ static bool parse_aggregate(struct lang_parser *p, struct lang_syntax_aggregate 
 	if (!take_operation(p, &aggregate->op))
 		return false;
 	if (aggregate->op != LANG_COUNT_OF) {
-		static const char hint[] = "write the value behind it: 'SUM(b.ts - a.ts)'";
+		static const char hint[] = "write the value after it: 'SUM(b.ts - a.ts)'";
 
 		if (!lang_expect(p, LANG_TOKEN_LPAREN, "'('", hint) || !parse_value(p, &aggregate->value, "')'") ||
 		    !lang_expect(p, LANG_TOKEN_RPAREN, "')'", NULL))

@@ -32,7 +32,7 @@ static const struct binary_operator *find_operator(const struct lang_parser *p)
 static bool enter(struct lang_parser *p)
 {
 	if (p->depth == LANG_DEPTH_MAX) {
-		lang_error(p->report, &p->token.location, NULL, "the expression nests more than %d deep",
+		lang_error(p->report, &p->token.location, NULL, "the expression is nested more than %d levels deep",
 			   LANG_DEPTH_MAX);
 		return false;
 	}
@@ -66,7 +66,7 @@ static struct lang_syntax_expr *finish(struct lang_parser *p, struct lang_syntax
 	expr->location = lang_location_to_end(p, first);
 	expr->end = p->end;
 	if (expr->depth > LANG_DEPTH_MAX) {
-		lang_error(p->report, &expr->op_location, NULL, "the expression nests more than %d deep",
+		lang_error(p->report, &expr->op_location, NULL, "the expression is nested more than %d levels deep",
 			   LANG_DEPTH_MAX);
 		return NULL;
 	}
@@ -180,13 +180,13 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 			hint = "put NOT and what follows it in parentheses";
 		break;
 	case LANG_TOKEN_LBRACKET:
-		hint = "a join field such as [tid] stands alone between commas";
+		hint = "separate a join field such as [tid] from other conditions by commas";
 		break;
 	case LANG_TOKEN_LNOT_C:
 		hint = "write NOT";
 		break;
 	case LANG_TOKEN_SLASH:
-		hint = "strings stand in double quotes";
+		hint = "write strings in double quotes";
 		break;
 	case LANG_TOKEN_HASH:
 		hint = "#TID and #PID are arguments of CALL; a field is written 'name.tid'";

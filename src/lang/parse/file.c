@@ -107,14 +107,14 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 	if (lang_token_is(token, "MACHINE"))
 		return parse_machine(p, item);
 	if (lang_at_modifier(p)) {
-		lang_error(p->report, &token->location, "modifiers stand behind the pattern of a rule",
+		lang_error(p->report, &token->location, "modifiers follow the pattern of a rule",
 			   "'%.*s' does not belong to a rule", (int)token->location.length, lang_token_bytes(token));
 		return false;
 	}
 	if (lang_token_is(token, "FROM") || lang_token_is(token, "SYSCALL"))
-		return lang_unexpected(p, "RULE, MACHINE, PARAM, EVENT or EVENTS",
-				       "what raises an event is said in a file of its own, a catalog: EVENTS "
-				       "\"own.events\" reads it");
+		return lang_unexpected(
+			p, "RULE, MACHINE, PARAM, EVENT or EVENTS",
+			"a catalog, a file of its own, says what raises an event: read it with EVENTS \"own.events\"");
 	return lang_unexpected(p, "RULE, MACHINE, PARAM, EVENT or EVENTS",
 			       lang_nearest_word(p, statements, sizeof statements / sizeof *statements));
 }

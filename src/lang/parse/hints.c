@@ -24,7 +24,7 @@ static bool is_behind_number(const struct lang_parser *p)
 
 const char *lang_hint_behind_number(const struct lang_parser *p)
 {
-	return is_behind_number(p) && lang_is_unit(&p->token) ? "a unit stands right behind its number: '10ms'" : NULL;
+	return is_behind_number(p) && lang_is_unit(&p->token) ? "write a unit directly after its number: '10ms'" : NULL;
 }
 
 const char *lang_hint_behind_value(const struct lang_parser *p)

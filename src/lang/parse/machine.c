@@ -130,7 +130,7 @@ static bool parse_variable(struct lang_parser *p, struct lang_syntax_machine *ma
 	if (lang_accept(p, LANG_TOKEN_ASSIGN) && !(variable->initial = lang_parse_constant_value(p)))
 		return false;
 	if (machine->state_count > 0)
-		lang_error(p->report, &variable->name.location, NULL, "variables stand before the states");
+		lang_error(p->report, &variable->name.location, NULL, "variables are declared before the states");
 	while (*end)
 		end = &(*end)->next;
 	*end = variable;

@@ -141,7 +141,7 @@ static bool parse_over(struct lang_parser *p, struct lang_syntax_rule *rule)
 		rule->over_all = true;
 		if (p->ahead.kind == LANG_TOKEN_RBRACE)
 			lang_accept_end(p);
-		if (!lang_expect(p, LANG_TOKEN_RBRACE, "'}'", "'*' already stands for every event"))
+		if (!lang_expect(p, LANG_TOKEN_RBRACE, "'}'", "'*' already includes every event"))
 			lang_skip_braces(p, level - 1);
 	} else {
 		parse_over_types(p, rule);
@@ -194,7 +194,7 @@ static bool unknown_modifier(struct lang_parser *p)
 	const char *hint = lang_nearest_word(p, words, LANG_MODIFIER_COUNT);
 
 	if (lang_token_is(&p->token, "BY") || lang_token_is(&p->token, "TOP") || lang_token_is(&p->token, "EVERY"))
-		hint = "it stands behind the brackets of AGGREGATE: 'AGGREGATE { COUNT } BY { a.id } TOP 10 EVERY 5s'";
+		hint = "it follows the braces of AGGREGATE: 'AGGREGATE { COUNT } BY { a.id } TOP 10 EVERY 5s'";
 	if (!hint)
 		hint = lang_hint_behind_number(p);
 	if (!hint)

@@ -199,9 +199,9 @@ bool lang_parse_param(struct lang_parser *p)
 	const struct lang_param *other = lang_params_find(p->params, param.name);
 
 	if (!other) {
-		lang_error(p->report, &param.location, NULL, "there are more than %d parameters", LANG_PARAMS_MAX);
+		lang_error(p->report, &param.location, NULL, "more than %d parameters", LANG_PARAMS_MAX);
 	} else if (!same_value(&other->declared, &param.value)) {
-		lang_error(p->report, &param.location, "they would have to be equal", "two parameters are named '%s'",
+		lang_error(p->report, &param.location, "they must have the same value", "two parameters are named '%s'",
 			   param.name);
 		lang_note(p->report, &other->location, "the other one is here");
 	}

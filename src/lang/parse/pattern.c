@@ -125,7 +125,8 @@ struct lang_syntax_structure *lang_parse_structure(struct lang_parser *p, struct
 	struct lang_syntax_structure *structure = NULL;
 
 	if (p->depth == LANG_DEPTH_MAX) {
-		lang_error(p->report, &p->token.location, NULL, "the pattern nests more than %d deep", LANG_DEPTH_MAX);
+		lang_error(p->report, &p->token.location, NULL, "the pattern is nested more than %d levels deep",
+			   LANG_DEPTH_MAX);
 		return NULL;
 	}
 	p->depth++;

@@ -120,7 +120,7 @@ static void unknown(const struct assignment *assignment)
 
 	if (!hint)
 		hint = list_names(all->report, all->count > 1 || strchr(name, '.') ? full : plain, count);
-	lang_error(all->report, &assignment->name, hint, "there is no parameter '%s'", name);
+	lang_error(all->report, &assignment->name, hint, "unknown parameter '%s'", name);
 }
 
 static void set_raw_string(const struct assignment *assignment, struct lang_param *param)

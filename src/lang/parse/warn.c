@@ -53,7 +53,7 @@ static bool parse_piece_value(struct warn *warn, struct lang_syntax_piece *piece
 		if (byte_at(warn, at) != '\\')
 			continue;
 		location = location_at(warn, at, at + 2);
-		lang_error(p->report, &location, NULL, "there are no strings inside of a string's braces");
+		lang_error(p->report, &location, NULL, "strings cannot be used inside a string's braces");
 		return false;
 	}
 	lang_parser_init_at(&inner, p, &location);
@@ -61,8 +61,7 @@ static bool parse_piece_value(struct warn *warn, struct lang_syntax_piece *piece
 
 	if (inner.token.kind == LANG_TOKEN_END) {
 		location = location_at(warn, from - 1, to + 1);
-		lang_error(p->report, &location, "braces are written {{ and }}",
-			   "there is no value between the braces");
+		lang_error(p->report, &location, "braces are written {{ and }}", "the braces are empty");
 		return false;
 	}
 	piece->expr = lang_parse_item_value(&inner, "'}'");
@@ -104,7 +103,7 @@ static bool add_piece(struct warn *warn, bool has_value)
 	if (to == warn->end) {
 		struct diag_location location = location_at(warn, warn->at, from);
 
-		lang_error(warn->p->report, &location, "a brace is written {{", "the value does not end");
+		lang_error(warn->p->report, &location, "a brace is written {{", "the value is not closed with }");
 		return false;
 	}
 	warn->at = to + 1;
@@ -143,7 +142,8 @@ static bool divide(struct warn *warn)
 		} else if (byte == '}') {
 			struct diag_location location = location_at(warn, warn->at, warn->at + 1);
 
-			lang_error(warn->p->report, &location, "a brace is written }}", "there is no '{' to this '}'");
+			lang_error(warn->p->report, &location, "a brace is written }}",
+				   "this '}' has no '{' before it");
 			return false;
 		} else {
 			if (!add_piece(warn, true))

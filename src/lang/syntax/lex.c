@@ -68,7 +68,7 @@ static bool skip_comment(struct lang_lexer *lexer)
 			return true;
 		}
 	}
-	lang_error(lexer->report, &start, "end it with '*/'", "the comment does not end");
+	lang_error(lexer->report, &start, "end it with '*/'", "the comment is not closed");
 	return false;
 }
 
@@ -126,7 +126,7 @@ static void lex_unknown(struct lang_lexer *lexer, struct lang_token *token)
 	while ((lang_lex_byte(lexer, start + shown) & 0xc0) == 0x80)
 		shown--;
 	lang_error(lexer->report, &token->location,
-		   *lang_token_bytes(token) == '\'' ? "strings stand in double quotes" : NULL,
+		   *lang_token_bytes(token) == '\'' ? "write strings in double quotes" : NULL,
 		   "unexpected character '%.*s'", (int)shown, lang_token_bytes(token));
 }
 

@@ -168,7 +168,7 @@ static bool lex_with_unit(struct lang_lexer *lexer, struct lang_token *token, co
 	while (fraction_end > n->fraction && lang_lex_byte(lexer, fraction_end - 1) == '0')
 		fraction_end--;
 	if (fraction_end - n->fraction > 18)
-		return bad(lexer, token, NULL, "is finer than its unit can be divided");
+		return bad(lexer, token, NULL, "has more digits than its unit allows");
 	for (size_t at = n->fraction; at < fraction_end; at++)
 		scale *= 10;
 	if (!whole_value(lexer, n->start, n->whole_end, 10, &whole))
@@ -201,7 +201,7 @@ bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token)
 	if (n.exponent_end != n.whole_end)
 		return lex_real(lexer, token, &n);
 	if (n.whole_end - n.start > 1 && lang_lex_byte(lexer, n.start) == '0')
-		return bad(lexer, token, "there are no octal numbers; write it in decimal or with 0x",
+		return bad(lexer, token, "octal numbers are not supported: write it in decimal or with 0x",
 			   "starts with a zero");
 	if (!whole_value(lexer, n.start, n.whole_end, 10, &token->integer))
 		return bad(lexer, token, largest, "is too large");
@@ -262,7 +262,7 @@ bool lang_lex_decode(struct lang_lexer *lexer, size_t from, size_t to, char *tex
 			return false;
 		}
 		if (value == 0) {
-			lang_error(lexer->report, &location, NULL, "a string cannot hold a NUL byte");
+			lang_error(lexer->report, &location, NULL, "a string cannot contain a NUL byte");
 			return false;
 		}
 		*text++ = (char)value;
@@ -280,7 +280,7 @@ bool lang_lex_string(struct lang_lexer *lexer, struct lang_token *token)
 	token->location = lang_lex_location(lexer, start, lexer->offset - start);
 	if (!closed) {
 		lang_error(lexer->report, &token->location, "end it with '\"' on the same line",
-			   "the string does not end");
+			   "the string is not closed");
 		return false;
 	}
 	if (end - start - 1 > LANG_STRING_BYTES_MAX) {

@@ -68,7 +68,7 @@ static int check_synchronous(struct check *check, const struct program_rule *rul
 	for (uint32_t i = rule->first_statement; i < index; i++)
 		if (program->statements[i].type == PROGRAM_NONE &&
 		    react_find(program_text(program, program->statements[i].function)) == action)
-			return check_fail(check, item, "%s stands twice in one rule", action->name);
+			return check_fail(check, item, "%s is called twice in one rule", action->name);
 	return 0;
 }
 

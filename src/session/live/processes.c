@@ -34,7 +34,7 @@ static int explain(pid_t pid, int error, struct asterism_diag *diag)
 {
 	switch (error) {
 	case ESRCH:
-		return diag_error(diag, NULL, -error, "there is no process %d", (int)pid);
+		return diag_error(diag, NULL, -error, "process %d does not exist", (int)pid);
 	case EINVAL:
 	case ENOENT:
 		return diag_error(diag, NULL, -EINVAL,

@@ -40,7 +40,7 @@ static int allow(const struct reading *reading, const char *name)
 		return 0;
 	}
 	if (!action)
-		return wrong(reading, react_nearest(name), "there is no action", name);
+		return wrong(reading, react_nearest(name), "unknown action", name);
 	if (policy_allows(policy, action))
 		return 0;
 	if (policy->action_count == POLICY_ACTIONS_MAX)

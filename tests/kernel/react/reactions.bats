@@ -186,7 +186,7 @@ has_passed() {
 	holds out '{call["why"] for call in c[0]} == {"actions never affect process 1"}'
 	holds out '{call["why"] for call in c[1]} == {"actions never affect asterism itself"}'
 	holds out '{call["why"] for call in c[2]} == {"process '$started' is out of scope"}'
-	holds out '{call["why"] for call in c[3]} == {"there is no process or thread 3999999"}'
+	holds out '{call["why"] for call in c[3]} == {"process or thread 3999999 does not exist"}'
 	[ "$(state_of $started)" = S ]
 }
 

@@ -107,7 +107,7 @@ refused() {
 	gone=$!
 	wait $gone
 	refused 2 -o new -p $gone
-	[ "$stderr" = "asterism: error: there is no process $gone" ]
+	[ "$stderr" = "asterism: error: process $gone does not exist" ]
 	run --separate-stderr -2 sh -c 'exec "$0" record -o new -p $$' "$ASTERISM"
 	[[ $stderr == *"a session does not observe itself"* ]]
 	[ ! -e new ]

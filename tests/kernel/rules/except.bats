@@ -71,7 +71,7 @@ observe() {
 	[[ "$output" != *'"match"'* && "$output" == *'"matches":0,'*'"excepted":2'* ]]
 	echo 'secrt: o.comm == "cat"' >>lines
 	run --separate-stderr -2 "$ASTERISM" run --except lines secret.rule -- true
-	[[ "$stderr" == *"lines:3:1: error: there is no rule 'secrt' to have an exception"*"did you mean 'secret'?"* ]]
+	[[ "$stderr" == *"lines:3:1: error: the exception is for an unknown rule 'secrt'"*"did you mean 'secret'?"* ]]
 }
 
 @test "an excepted match takes no snapshot" {

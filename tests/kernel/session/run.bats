@@ -135,7 +135,7 @@ programs_of() {
 	local gone=$!
 	wait $gone
 	run --separate-stderr -2 "$ASTERISM" run slow.rule -p $gone
-	[ "$stderr" = "asterism: error: there is no process $gone" ]
+	[ "$stderr" = "asterism: error: process $gone does not exist" ]
 }
 
 @test "a process that ends while the rules are loaded is named" {

@@ -323,9 +323,9 @@ check_says() {
 
 @test "a function's arguments and a probe's are told apart" {
 	printf 'EVENT e { a: i32 }\nFROM usdt:"%s:plain:placed" { a = user_arg(0) }\n' "$plant" >e.events
-	check_says "usdt_arg(0) is the first argument" 2
+	check_says "write usdt_arg(0) for the first argument" 2
 	printf 'EVENT e { a: i32 }\nFROM uprobe:"%s:main" { a = usdt_arg(0) }\n' "$plant" >e.events
-	check_says "user_arg(0) is the first argument" 2
+	check_says "write user_arg(0) for the first argument" 2
 	printf 'EVENT e {}\nFROM usdt:"%s:main" {}\n' "$plant" >e.events
 	check_says 'usdt:"file:provider:probe"' 2
 }

@@ -100,7 +100,7 @@ line_of() {
 	observed -f json both.rule -- "$plant" ended
 	holds '"threads" not in m and "process or thread %d does not exist" % m["return"]["other"] == m["calls"][0]["why"]'
 	observed both.rule -- "$plant" ended
-	grep -E 'StackOf\([0-9]+\) not done: there is no process or thread [0-9]+' out
+	grep -E 'StackOf\([0-9]+\) not done: process or thread [0-9]+ does not exist' out
 }
 
 @test "a thread of another process, in a rule that runs in user space, too" {

@@ -462,7 +462,7 @@ finds() {
 	[ "$(finds "$state a.daddr IN { \"::/0\" } }")" = "::1 ::1" ]
 	[ "$(finds "$state a.saddr == \"::1\", a.sport != 0 }")" = "::1 ::1" ]
 	run -2 "$ASTERISM" check -r '[sys_enter_connect:a] WHERE { a.addr == "10.0.0.256" }'
-	[[ $output == *"this is no IP address"* ]]
+	[[ $output == *"this is not an IP address"* ]]
 }
 
 # As the kernel does, which sends there: who leaves the family out is not hidden by it. To connect, it means nobody.

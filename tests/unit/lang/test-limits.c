@@ -41,17 +41,17 @@ static void expect_repeated(const char *start, const char *part, size_t bytes, c
 static void test_deep(void **state)
 {
 	(void)state;
-	expect_repeated("RULE r PATTERN { ", "[", LARGE, "1:82+1: error: the pattern nests more than 64 deep\n");
-	expect_repeated("RULE r PATTERN { ", "(", LARGE, "1:82+1: error: the pattern nests more than 64 deep\n");
-	expect_repeated("RULE r PATTERN { ", "~", LARGE, "1:82+1: error: the pattern nests more than 64 deep\n");
+	expect_repeated("RULE r PATTERN { ", "[", LARGE, "1:82+1: error: the pattern is nested more than 64 levels deep\n");
+	expect_repeated("RULE r PATTERN { ", "(", LARGE, "1:82+1: error: the pattern is nested more than 64 levels deep\n");
+	expect_repeated("RULE r PATTERN { ", "~", LARGE, "1:82+1: error: the pattern is nested more than 64 levels deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "(", LARGE,
-			"1:96+1: error: the expression nests more than 64 deep\n");
+			"1:96+1: error: the expression is nested more than 64 levels deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "-", LARGE,
-			"1:96+1: error: the expression nests more than 64 deep\n");
+			"1:96+1: error: the expression is nested more than 64 levels deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "NOT ", LARGE,
-			"1:288+3: error: the expression nests more than 64 deep\n");
+			"1:288+3: error: the expression is nested more than 64 levels deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "1+", LARGE,
-			"1:159+1: error: the expression nests more than 64 deep\n");
+			"1:159+1: error: the expression is nested more than 64 levels deep\n");
 	expect_repeated("", "[", LARGE, "1:1+1: error: expected RULE, MACHINE, PARAM, EVENT or EVENTS but found '['\n");
 }
 
@@ -157,7 +157,7 @@ static void test_too_deep_after_balancing(void **state)
 	char *whole = repeat(open, " OR a.t OR a.t OR a.t OR a.t)", 40, " == TRUE }");
 
 	(void)state;
-	expect_messages(whole, "1:32+1211: error: the expression nests more than 64 deep\n");
+	expect_messages(whole, "1:32+1211: error: the expression is nested more than 64 levels deep\n");
 	alloc_free(open);
 	alloc_free(whole);
 }

@@ -145,7 +145,7 @@ static void refuses_nonsense(void **state)
 	check_refused("-9223372036854775809", "64 bits");
 	check_refused("0x", "not a number");
 	check_refused("12ab", "'12ab' is not a number");
-	check_refused("nosuch(a)", "no function of this name");
+	check_refused("nosuch(a)", "unknown function in a path");
 	check_refused("syscall_arg(6)", "below 6");
 	check_refused("syscall_arg(a)", "expected a number");
 	check_refused("user_arg(6)", "below 6");
@@ -179,7 +179,7 @@ static void bounds_what_it_accepts(void **state)
 
 	memset(text, '(', 100);
 	strcpy(text + 100, "a");
-	check_refused(text, "nest more than");
+	check_refused(text, "nested more than");
 	memset(text, 'a', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	check_refused(text, "longer than 4000 bytes");

@@ -133,7 +133,7 @@ static void test_set_wrong(void **state)
 {
 	(void)state;
 	expect_refused("patience", "1",
-		       "1:1+8: error: there is no parameter 'patience'\n\tthe parameters are n t z r b s\n");
+		       "1:1+8: error: unknown parameter 'patience'\n\tthe parameters are n t z r b s\n");
 	expect_refused(
 		"n", "5ms",
 		"1:3+3: error: the parameter 'n' takes an integer or the name of a constant\n\tit is 3 in the file\n"
@@ -149,7 +149,7 @@ static void test_set_wrong(void **state)
 		       "1:3+1: error: the parameter 'b' takes TRUE or FALSE\n\tit is TRUE in the file\n"
 		       "2:63+1: note: the parameter is declared here\n");
 	expect_refused("r", "", "1:3+1: error: expected a constant but it ends here\n");
-	expect_refused("s", "\"x", "1:3+2: error: the string does not end\n\tend it with '\"' on the same line\n");
+	expect_refused("s", "\"x", "1:3+2: error: the string is not closed\n\tend it with '\"' on the same line\n");
 	expect_refused("s", "a\x1b", "error: this is not text: byte 0x1b at offset 3\n\ta rule file is UTF-8 text\n");
 }
 
@@ -286,18 +286,18 @@ static void test_set_files_wrong(void **state)
 		&(struct lang_setting){ "limit", "5x" }, 3,
 		"1:7+2: error: '5x' has an unknown unit\n\tthe units are ns us ms s min h and KiB MiB GiB\n");
 	expect_files_refused(&(struct lang_setting){ "helt-asleep.limit", "5" }, 2,
-			     "1:1+17: error: there is no parameter 'helt-asleep.limit'\n"
+			     "1:1+17: error: unknown parameter 'helt-asleep.limit'\n"
 			     "\tdid you mean 'held-asleep.limit'?\n");
 	expect_files_refused(&(struct lang_setting){ "limits", "5" }, 2,
-			     "1:1+6: error: there is no parameter 'limits'\n\tdid you mean 'limit'?\n");
+			     "1:1+6: error: unknown parameter 'limits'\n\tdid you mean 'limit'?\n");
 	expect_files_refused(&(struct lang_setting){ "patience", "5" }, 2,
-			     "1:1+8: error: there is no parameter 'patience'\n"
+			     "1:1+8: error: unknown parameter 'patience'\n"
 			     "\tthe parameters are one.two.limit one.two.t held-asleep.limit held-asleep.t\n");
 	expect_files_refused(&(struct lang_setting){ "two.limit", "5" }, 1,
-			     "1:1+9: error: there is no parameter 'two.limit'\n"
+			     "1:1+9: error: unknown parameter 'two.limit'\n"
 			     "\tdid you mean 'one.two.limit'?\n");
 	expect_files_refused(&(struct lang_setting){ ".limit", "5" }, 1,
-			     "1:1+6: error: there is no parameter '.limit'\n"
+			     "1:1+6: error: unknown parameter '.limit'\n"
 			     "\tthe parameters are one.two.limit one.two.t\n");
 }
 

@@ -102,7 +102,7 @@ static void allowed_is_done_or_says_why(void **state)
 	(void)state;
 	assert_int_equal(reactions_new(program, &options, NULL, &rig.reactions), 0);
 	feed(&rig, program, 0);
-	assert_string_equal(rig.why[0], "there is no process or thread 0");
+	assert_string_equal(rig.why[0], "process or thread 0 does not exist");
 	assert_string_equal(rig.why[3], "division by zero");
 	assert_string_equal(rig.why[4], "cannot run /no/such: No such file or directory");
 	feed(&rig, program, 1);
@@ -222,7 +222,7 @@ static void policies(void **state)
 	assert_int_equal(read_policy("allow all\n", &policy, diag), 0);
 	assert_true(policy_allows(&policy, react_find("Freeze")) && !policy.anywhere);
 	assert_int_equal(read_policy("allow all\nallow Nothing\n", &policy, diag), -EINVAL);
-	assert_string_equal(asterism_diag_get(diag, 0)->text, "there is no action 'Nothing'");
+	assert_string_equal(asterism_diag_get(diag, 0)->text, "unknown action 'Nothing'");
 	assert_int_equal(asterism_diag_get(diag, 0)->line, 2);
 	assert_int_equal(policy_read(&policy, "/no/such/file", diag), -ENOENT);
 	asterism_diag_free(diag);
