@@ -281,8 +281,8 @@ static void errors_have_sentences(void **state)
 	options.catalogs = NULL;
 	refuse(type, &options, -EINVAL, "no catalogs were given", NULL);
 	options.size = 1;
-	snprintf(text, sizeof text, "unsupported options: size 1 is impossible; set it to sizeof the structure, %zu here",
-		 sizeof options);
+	snprintf(text, sizeof text,
+		 "unsupported options: size 1 is impossible; set it to sizeof the structure, %zu here", sizeof options);
 	refuse(type, &options, -EINVAL, text, NULL);
 	snprintf(text, sizeof text,
 		 "unsupported options of %zu bytes: this library knows the first %zu, and something after them is set; "

@@ -154,7 +154,8 @@ static void circles_come_to_an_end(void **state)
 	/* This one names itself differently each time. */
 	write_file(f->own, "c.events", "EVENTS \"./c.events\"");
 	assert_int_equal(event_catalog_read(f->catalog, f->own, "c.events", f->diag), -EINVAL);
-	assert_string_equal(asterism_diag_get(f->diag, 0)->text, "catalogs include each other more than 16 levels deep");
+	assert_string_equal(asterism_diag_get(f->diag, 0)->text,
+			    "catalogs include each other more than 16 levels deep");
 }
 
 static void errors_in_an_include_count(void **state)

@@ -41,9 +41,12 @@ static void expect_repeated(const char *start, const char *part, size_t bytes, c
 static void test_deep(void **state)
 {
 	(void)state;
-	expect_repeated("RULE r PATTERN { ", "[", LARGE, "1:82+1: error: the pattern is nested more than 64 levels deep\n");
-	expect_repeated("RULE r PATTERN { ", "(", LARGE, "1:82+1: error: the pattern is nested more than 64 levels deep\n");
-	expect_repeated("RULE r PATTERN { ", "~", LARGE, "1:82+1: error: the pattern is nested more than 64 levels deep\n");
+	expect_repeated("RULE r PATTERN { ", "[", LARGE,
+			"1:82+1: error: the pattern is nested more than 64 levels deep\n");
+	expect_repeated("RULE r PATTERN { ", "(", LARGE,
+			"1:82+1: error: the pattern is nested more than 64 levels deep\n");
+	expect_repeated("RULE r PATTERN { ", "~", LARGE,
+			"1:82+1: error: the pattern is nested more than 64 levels deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "(", LARGE,
 			"1:96+1: error: the expression is nested more than 64 levels deep\n");
 	expect_repeated("RULE r PATTERN { A:a } WHERE { ", "-", LARGE,
