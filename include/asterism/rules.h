@@ -171,7 +171,7 @@ struct asterism_rules_stats {
 
 	uint64_t kernel_ns, kernel_runs; /* time in and runs of its programs, all rules together; 0 if not measured */
 	uint64_t programs;               /* in the kernel now */
-	uint64_t asks_lost;              /* questions that got the default answer without being told */
+	uint64_t requests_lost;          /* questions that got the default answer without being told */
 	uint64_t stops_refused;          /* processes that were not stopped for a question: too many were */
 	uint64_t files_replaced; /* with probes, since it was activated: what begins with the new ones is not seen */
 };

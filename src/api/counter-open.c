@@ -123,7 +123,7 @@ static void close_tallies(struct asterism_counter_set *set)
 
 static int list_threads(struct asterism_counter_set *set, struct meter_threads *threads)
 {
-	int result = meter_threads_list(set->scope.pid, threads);
+	int result = measure_threads_list(set->scope.pid, threads);
 
 	if (result == -ESRCH)
 		return diag_error(set->diag, NULL, result, "process %d does not exist", (int)set->scope.pid);
@@ -165,7 +165,7 @@ static int open_once(struct asterism_counter_set *set, struct meter_threads *now
 	if (!result && is_apart(set) && !may_be_apart)
 		return 1;
 	result = result ? result : list_threads(set, now);
-	return result ? result : !meter_threads_hold(&set->threads, now);
+	return result ? result : !measure_threads_hold(&set->threads, now);
 }
 
 static int open_process(struct asterism_counter_set *set)
@@ -186,7 +186,7 @@ static int open_process(struct asterism_counter_set *set)
 					   "attached to them",
 					   (int)set->scope.pid);
 	}
-	meter_threads_fini(&now);
+	measure_threads_fini(&now);
 	return result;
 }
 
@@ -303,7 +303,7 @@ void asterism_counter_free(struct asterism_counter_set *set)
 	alloc_free(set->counts);
 	alloc_free(set->zeroes);
 	alloc_free(set->ways);
-	meter_threads_fini(&set->threads);
+	measure_threads_fini(&set->threads);
 	meter_fake_free(set->scope.fake);
 	counters_free(set->counters);
 	asterism_diag_free(set->diag);

@@ -61,7 +61,7 @@ static void clear(struct session_totals *totals)
 {
 	clear_why(totals->why);
 	memset(totals->rules, 0, totals->rule_count * sizeof *totals->rules);
-	totals->events = totals->lost = totals->stops_refused = totals->asks_lost = totals->replaced = 0;
+	totals->events = totals->lost = totals->stops_refused = totals->requests_lost = totals->replaced = 0;
 }
 
 static void add_totals(const struct session_totals *past, struct session_totals *totals)
@@ -69,7 +69,7 @@ static void add_totals(const struct session_totals *past, struct session_totals 
 	totals->events += past->events;
 	totals->lost += past->lost;
 	totals->stops_refused += past->stops_refused;
-	totals->asks_lost += past->asks_lost;
+	totals->requests_lost += past->requests_lost;
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		add_past(&past->rules[i], &totals->rules[i]);
 	for (uint32_t i = 0; i < totals->rule_count; i++)

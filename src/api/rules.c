@@ -359,7 +359,7 @@ int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rul
 	own.kernel_runs = rules->past_time.runs + time.runs;
 	own.programs = time.programs;
 	own.stops_refused = rules->now.stops_refused;
-	own.asks_lost = rules->now.asks_lost;
+	own.requests_lost = rules->now.requests_lost;
 	own.files_replaced = rules->now.replaced;
 	return sized_give(stats, &own, sizeof own);
 }

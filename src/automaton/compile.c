@@ -144,7 +144,7 @@ int automaton_compile(const struct lang_unit *lang, const struct event_catalog *
 		      void **bytes, size_t *length)
 {
 	struct unit_build unit = { .unit = lang, .catalog = catalog, .diag = diag, .out = program_build_new() };
-	int err = unit.out ? unit_check_cycles(&unit) : -ENOMEM, bad = 0;
+	int err = unit.out ? rule_check_cycles(&unit) : -ENOMEM, bad = 0;
 
 	if (!err)
 		add_stream_types(&unit);

@@ -322,8 +322,9 @@ void observe_report_stops(const struct session_totals *totals)
 	if (totals->stops_refused)
 		cli_warning("%" PRIu64 " times a process was not stopped: too many processes were stopped already",
 			    totals->stops_refused);
-	if (totals->asks_lost)
-		cli_warning("%" PRIu64 " verdict requests came too fast and got the default answer", totals->asks_lost);
+	if (totals->requests_lost)
+		cli_warning("%" PRIu64 " verdict requests came too fast and got the default answer",
+			    totals->requests_lost);
 }
 
 void observe_report_news(struct observation *observation)

@@ -19,35 +19,35 @@ struct counter_reading {
 };
 
 /* Says what is wrong at the place reached; returns -EINVAL. */
-int counter_wrong(const struct counter_reading *reading, const char *hint, const char *format, ...)
+int counters_wrong(const struct counter_reading *reading, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same at a place of a registry's source. */
-int counter_wrong_at(const struct counters *counters, struct asterism_diag *diag, const struct counter_place *place,
-		     const char *format, ...) __attribute__((format(printf, 4, 5)));
+int counters_wrong_at(const struct counters *counters, struct asterism_diag *diag, const struct counter_place *place,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-void counter_skip_blanks(struct counter_reading *reading);
-struct counter_place counter_place_of(const struct counter_reading *reading, const char *at, size_t length);
+void counters_skip_blanks(struct counter_reading *reading);
+struct counter_place counters_place_of(const struct counter_reading *reading, const char *at, size_t length);
 
 /* Whether the next word is this one, which is then passed. */
-bool counter_pass(struct counter_reading *reading, const char *word);
+bool counters_pass(struct counter_reading *reading, const char *word);
 
 /* The next word, up to a blank or a comma, which has something. */
-int counter_word(struct counter_reading *reading, const char *what, const char **word);
+int counters_word(struct counter_reading *reading, const char *what, const char **word);
 
 /* A name of letters, digits and _, which may have a class before it. */
-int counter_name(struct counter_reading *reading, const char *what, bool may_have_class, const char **name);
+int counters_name(struct counter_reading *reading, const char *what, bool may_have_class, const char **name);
 
 /* A text in quotes. */
-int counter_quoted(struct counter_reading *reading, const char *what, const char **text);
-int counter_number(struct counter_reading *reading, double *number);
+int counters_quoted(struct counter_reading *reading, const char *what, const char **text);
+int counters_number(struct counter_reading *reading, double *number);
 
 /* The word's index in names, which NULL ends. */
-int counter_choice(struct counter_reading *reading, const char *what, const char *const *names, unsigned *choice);
+int counters_choice(struct counter_reading *reading, const char *what, const char *const *names, unsigned *choice);
 
 /* After "ON linux:" and "=". */
-int counter_read_source(struct counter_reading *reading, struct counter_source **source);
-int counter_read_formula(struct counter_reading *reading, struct counter_formula **formula);
+int counters_read_source(struct counter_reading *reading, struct counter_source **source);
+int counters_read_formula(struct counter_reading *reading, struct counter_formula **formula);
 
 /* What a name in a formula of this class means: a type of the class, else any; HASH_NONE: there is none. */
 uint32_t counters_find_in(const struct counters *counters, uint32_t class, const char *name);

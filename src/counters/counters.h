@@ -140,11 +140,11 @@ int counters_finish(struct counters *counters, struct asterism_diag *diag);
 /* The type of this name, an inherited one as CLASS.NAME; NULL: none. */
 const struct counter_type *counters_find(const struct counters *counters, const char *name);
 
-extern const char *const counter_kind_names[];
-extern const char *const counter_platform_names[]; /* ended by NULL */
-extern const char *const counter_historic_names[];
+extern const char *const counters_kind_names[];
+extern const char *const counters_platform_names[]; /* ended by NULL */
+extern const char *const counters_historic_names[];
 
 /* The value of a formula; operands by type. NAN where a division has no result. */
-double counter_formula_value(const struct counter_formula *formula, const double *values);
+double counters_formula_value(const struct counter_formula *formula, const double *values);
 
 #endif

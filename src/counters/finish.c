@@ -110,8 +110,8 @@ static int inherit_one(struct counters *counters, uint32_t class, uint32_t base,
 	if (find_name(counters, type.name) != HASH_NONE)
 		return 0;
 	if (counters->type_count == COUNTERS_MAX)
-		return counter_wrong_at(counters, diag, &type.place, "more than %d counters, inherited ones included",
-					COUNTERS_MAX);
+		return counters_wrong_at(counters, diag, &type.place, "more than %d counters, inherited ones included",
+					 COUNTERS_MAX);
 	if (is_narrowed) {
 		type.sources = NULL;
 		type.notes = NULL;
@@ -152,7 +152,7 @@ static int unknown(const struct counters *counters, const struct counter_step *s
 {
 	const char **names = alloc_zero(counters->type_count, sizeof *names), *nearest;
 	char hint[COUNTER_NAME_MAX * 2 + 32];
-	int result = counter_wrong_at(counters, diag, &step->place, "unknown counter %s", step->name);
+	int result = counters_wrong_at(counters, diag, &step->place, "unknown counter %s", step->name);
 
 	for (size_t i = 0; names && i < counters->type_count; i++)
 		names[i] = counters->types[i].name;
@@ -192,12 +192,12 @@ static int order(struct ordering *ordering, uint32_t index, unsigned depth)
 			if (step->type == HASH_NONE)
 				return unknown(counters, step, ordering->diag);
 			if (ordering->states[step->type] == 1)
-				return counter_wrong_at(counters, ordering->diag, &step->place,
-							"a cycle: %s is computed from itself",
-							counters->types[step->type].name);
+				return counters_wrong_at(counters, ordering->diag, &step->place,
+							 "a cycle: %s is computed from itself",
+							 counters->types[step->type].name);
 			if (depth == CHAIN_MAX)
-				return counter_wrong_at(counters, ordering->diag, &step->place,
-							"formulas lead to formulas more than %d times", CHAIN_MAX);
+				return counters_wrong_at(counters, ordering->diag, &step->place,
+							 "formulas lead to formulas more than %d times", CHAIN_MAX);
 			result = order(ordering, step->type, depth + 1);
 			if (result)
 				return result;
@@ -233,8 +233,8 @@ static int judge(struct counters *counters, struct counter_type *type, const str
 
 			height--;
 			if (is_gauge && (step->op == COUNTER_ADD || step->op == COUNTER_SUBTRACT))
-				return counter_wrong_at(counters, diag, &step->place,
-							"a gauge is a state and cannot be summed");
+				return counters_wrong_at(counters, diag, &step->place,
+							 "a gauge is a state and cannot be summed");
 			gauges[height - 1] = is_gauge;
 		}
 	}
@@ -279,7 +279,7 @@ static int settle(struct counters *counters, struct asterism_diag *diag)
 			continue;
 		}
 		if (!type->formulas)
-			return counter_wrong_at(counters, diag, &type->place, "%s has no formula", type->name);
+			return counters_wrong_at(counters, diag, &type->place, "%s has no formula", type->name);
 		for (const struct counter_formula *formula = type->formulas; formula; formula = formula->next) {
 			int result = judge(counters, type, formula, diag);
 

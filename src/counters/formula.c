@@ -18,8 +18,8 @@ struct formula {
 static int add(struct formula *formula, const struct counter_step *step)
 {
 	if (formula->count == COUNTER_STEPS_MAX)
-		return counter_wrong(formula->reading, NULL, "a formula has %d names and signs at most",
-				     COUNTER_STEPS_MAX);
+		return counters_wrong(formula->reading, NULL, "a formula has %d names and signs at most",
+				      COUNTER_STEPS_MAX);
 	formula->steps[formula->count++] = *step;
 	return 0;
 }
@@ -32,27 +32,27 @@ static int read_operand(struct formula *formula, unsigned depth)
 	struct counter_step step = { .type = HASH_NONE };
 	int result;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	if (reading->at < reading->end && *reading->at == '(') {
 		if (depth == DEPTH_MAX)
-			return counter_wrong(reading, NULL, "parentheses are nested deeper than %d", DEPTH_MAX);
+			return counters_wrong(reading, NULL, "parentheses are nested deeper than %d", DEPTH_MAX);
 		reading->at++;
 		result = read_sum(formula, depth + 1);
 		if (result)
 			return result;
 		if (reading->at == reading->end || *reading->at != ')')
-			return counter_wrong(reading, NULL, "expected )");
+			return counters_wrong(reading, NULL, "expected )");
 		reading->at++;
-		counter_skip_blanks(reading);
+		counters_skip_blanks(reading);
 		return 0;
 	}
-	step.place = counter_place_of(reading, reading->at, 1);
+	step.place = counters_place_of(reading, reading->at, 1);
 	if (reading->at < reading->end && isdigit((unsigned char)*reading->at)) {
 		step.op = COUNTER_CONSTANT;
-		result = counter_number(reading, &step.number);
+		result = counters_number(reading, &step.number);
 	} else {
 		step.op = COUNTER_OPERAND;
-		result = counter_name(reading, "the name of a counter or a number", true, &step.name);
+		result = counters_name(reading, "the name of a counter or a number", true, &step.name);
 		if (!result)
 			step.place.length = (uint32_t)strlen(step.name);
 	}
@@ -74,7 +74,7 @@ static int read_chain(struct formula *formula, unsigned depth, bool is_sum)
 		if (!sign || (sign < signs + 2) != is_sum)
 			break;
 		step.op = ops[sign - signs];
-		step.place = counter_place_of(reading, reading->at, 1);
+		step.place = counters_place_of(reading, reading->at, 1);
 		reading->at++;
 		result = is_sum ? read_chain(formula, depth, false) : read_operand(formula, depth);
 		if (!result)
@@ -88,14 +88,14 @@ static int read_sum(struct formula *formula, unsigned depth)
 	return read_chain(formula, depth, true);
 }
 
-int counter_read_formula(struct counter_reading *reading, struct counter_formula **read)
+int counters_read_formula(struct counter_reading *reading, struct counter_formula **read)
 {
 	struct formula formula = { .reading = reading };
 	struct arena *arena = reading->counters->arena;
 	const char *start;
 	int result;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	start = reading->at;
 	result = read_sum(&formula, 0);
 	if (result)
@@ -126,7 +126,7 @@ static double apply(enum counter_op op, double left, double right)
 	}
 }
 
-double counter_formula_value(const struct counter_formula *formula, const double *values)
+double counters_formula_value(const struct counter_formula *formula, const double *values)
 {
 	double stack[COUNTER_STEPS_MAX] = { 0 };
 	uint32_t height = 0;

@@ -13,7 +13,7 @@
 
 enum { NUMBER_BYTES = 32 };
 
-struct counter_place counter_place_of(const struct counter_reading *reading, const char *at, size_t length)
+struct counter_place counters_place_of(const struct counter_reading *reading, const char *at, size_t length)
 {
 	return (struct counter_place){
 		.source = reading->source_index,
@@ -33,9 +33,9 @@ static int report(const struct diag_source *source, struct asterism_diag *diag, 
 	return -EINVAL;
 }
 
-int counter_wrong(const struct counter_reading *reading, const char *hint, const char *format, ...)
+int counters_wrong(const struct counter_reading *reading, const char *hint, const char *format, ...)
 {
-	const struct counter_place place = counter_place_of(reading, reading->at, 1);
+	const struct counter_place place = counters_place_of(reading, reading->at, 1);
 	char text[512];
 	va_list args;
 
@@ -45,8 +45,8 @@ int counter_wrong(const struct counter_reading *reading, const char *hint, const
 	return report(reading->source, reading->diag, &place, hint, text);
 }
 
-int counter_wrong_at(const struct counters *counters, struct asterism_diag *diag, const struct counter_place *place,
-		     const char *format, ...)
+int counters_wrong_at(const struct counters *counters, struct asterism_diag *diag, const struct counter_place *place,
+		      const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -57,7 +57,7 @@ int counter_wrong_at(const struct counters *counters, struct asterism_diag *diag
 	return report(&counters->sources[place->source], diag, place, NULL, text);
 }
 
-void counter_skip_blanks(struct counter_reading *reading)
+void counters_skip_blanks(struct counter_reading *reading)
 {
 	while (reading->at < reading->end && strchr(" \t\r", *reading->at) && *reading->at)
 		reading->at++;
@@ -72,16 +72,16 @@ static size_t word_length(const struct counter_reading *reading)
 	return (size_t)(at - reading->at);
 }
 
-bool counter_pass(struct counter_reading *reading, const char *word)
+bool counters_pass(struct counter_reading *reading, const char *word)
 {
 	size_t length;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	length = word_length(reading);
 	if (length != strlen(word) || memcmp(reading->at, word, length) != 0)
 		return false;
 	reading->at += length;
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	return true;
 }
 
@@ -89,27 +89,27 @@ static int keep(struct counter_reading *reading, size_t length, const char **tex
 {
 	*text = arena_text(reading->counters->arena, reading->at, length);
 	reading->at += length;
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	return *text ? 0 : diag_no_memory(reading->diag);
 }
 
-int counter_word(struct counter_reading *reading, const char *what, const char **word)
+int counters_word(struct counter_reading *reading, const char *what, const char **word)
 {
 	size_t length;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	length = word_length(reading);
 	if (!length)
-		return counter_wrong(reading, NULL, "%s was expected", what);
+		return counters_wrong(reading, NULL, "%s was expected", what);
 	return keep(reading, length, word);
 }
 
-int counter_name(struct counter_reading *reading, const char *what, bool may_have_class, const char **name)
+int counters_name(struct counter_reading *reading, const char *what, bool may_have_class, const char **name)
 {
 	const char *at;
 	bool has_class = false, begins = true;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	for (at = reading->at; at < reading->end; at++) {
 		unsigned char c = (unsigned char)*at;
 
@@ -122,38 +122,38 @@ int counter_name(struct counter_reading *reading, const char *what, bool may_hav
 		begins = false;
 	}
 	if (at == reading->at || begins)
-		return counter_wrong(reading, NULL, "%s was expected", what);
+		return counters_wrong(reading, NULL, "%s was expected", what);
 	if (at - reading->at > COUNTER_NAME_MAX * (1 + has_class))
-		return counter_wrong(reading, NULL, "the name is longer than %d characters", COUNTER_NAME_MAX);
+		return counters_wrong(reading, NULL, "the name is longer than %d characters", COUNTER_NAME_MAX);
 	return keep(reading, (size_t)(at - reading->at), name);
 }
 
-int counter_quoted(struct counter_reading *reading, const char *what, const char **text)
+int counters_quoted(struct counter_reading *reading, const char *what, const char **text)
 {
 	const char *close;
 	int result;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	if (reading->at == reading->end || *reading->at != '"')
-		return counter_wrong(reading, NULL, "expected %s in quotes", what);
+		return counters_wrong(reading, NULL, "expected %s in quotes", what);
 	close = memchr(reading->at + 1, '"', (size_t)(reading->end - reading->at - 1));
 	if (!close)
-		return counter_wrong(reading, NULL, "the text does not end");
+		return counters_wrong(reading, NULL, "the text does not end");
 	if (memchr(reading->at, 0, (size_t)(close - reading->at)))
-		return counter_wrong(reading, NULL, "the text has a NUL");
+		return counters_wrong(reading, NULL, "the text has a NUL");
 	reading->at++;
 	result = keep(reading, (size_t)(close - reading->at), text);
 	reading->at = close + 1;
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	return result;
 }
 
-int counter_number(struct counter_reading *reading, double *number)
+int counters_number(struct counter_reading *reading, double *number)
 {
 	char piece[NUMBER_BYTES], *rest;
 	size_t length = 0;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	while (length < sizeof piece - 1 && length < (size_t)(reading->end - reading->at) &&
 	       (isdigit((unsigned char)reading->at[length]) || reading->at[length] == '.'))
 		length++;
@@ -161,21 +161,21 @@ int counter_number(struct counter_reading *reading, double *number)
 	piece[length] = 0;
 	*number = strtod(piece, &rest);
 	if (!length || *rest || length == sizeof piece - 1)
-		return counter_wrong(reading, NULL, "expected a number");
+		return counters_wrong(reading, NULL, "expected a number");
 	reading->at += length;
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	return 0;
 }
 
-int counter_choice(struct counter_reading *reading, const char *what, const char *const *names, unsigned *choice)
+int counters_choice(struct counter_reading *reading, const char *what, const char *const *names, unsigned *choice)
 {
 	const char *nearest, *word;
 	char hint[128];
 	size_t count = 0, length;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	for (; names[count]; count++) {
-		if (counter_pass(reading, names[count])) {
+		if (counters_pass(reading, names[count])) {
 			*choice = (unsigned)count;
 			return 0;
 		}
@@ -186,5 +186,5 @@ int counter_choice(struct counter_reading *reading, const char *what, const char
 		return diag_no_memory(reading->diag);
 	nearest = diag_nearest(word, names, count);
 	snprintf(hint, sizeof hint, nearest ? "did you mean %s?" : "one of them is %s", nearest ? nearest : names[0]);
-	return counter_wrong(reading, hint, "%s was expected", what);
+	return counters_wrong(reading, hint, "%s was expected", what);
 }

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const counter_kind_names[] = { "single", "duration", "multi", "threshold", "gauge", NULL };
-const char *const counter_platform_names[] = { "p6", "itanium", "604e", "win2000", "linux24", NULL };
-const char *const counter_historic_names[] = { "-", "no", "approximate", "yes", NULL };
+const char *const counters_kind_names[] = { "single", "duration", "multi", "threshold", "gauge", NULL };
+const char *const counters_platform_names[] = { "p6", "itanium", "604e", "win2000", "linux24", NULL };
+const char *const counters_historic_names[] = { "-", "no", "approximate", "yes", NULL };
 
 struct counters *counters_new(void)
 {
@@ -53,38 +53,38 @@ static int read_class(struct counter_reading *reading)
 	struct counters *counters = reading->counters;
 	struct counter_class class = { .parent = HASH_NONE };
 	const char *start = reading->at, *parent;
-	int result = counter_name(reading, "the name of a class", false, &class.name);
+	int result = counters_name(reading, "the name of a class", false, &class.name);
 
 	if (result)
 		return result;
 	if (find_class(counters, class.name) != HASH_NONE) {
 		reading->at = start;
-		return counter_wrong(reading, NULL, "the class %s already exists", class.name);
+		return counters_wrong(reading, NULL, "the class %s already exists", class.name);
 	}
-	class.is_interface = counter_pass(reading, "INTERFACE");
-	class.is_abstract = class.is_interface || counter_pass(reading, "ABSTRACT");
-	if (counter_pass(reading, "EXTENDS")) {
+	class.is_interface = counters_pass(reading, "INTERFACE");
+	class.is_abstract = class.is_interface || counters_pass(reading, "ABSTRACT");
+	if (counters_pass(reading, "EXTENDS")) {
 		start = reading->at;
-		result = counter_name(reading, "the name of a class", false, &parent);
+		result = counters_name(reading, "the name of a class", false, &parent);
 		if (result)
 			return result;
 		class.parent = find_class(counters, parent);
 		if (class.parent == HASH_NONE) {
 			reading->at = start;
-			return counter_wrong(reading, "a class is declared before those that extend it",
-					     "class %s is not declared before this one", parent);
+			return counters_wrong(reading, "a class is declared before those that extend it",
+					      "class %s is not declared before this one", parent);
 		}
 		class.depth = counters->classes[class.parent].depth + 1;
 		if (class.depth > COUNTER_DEPTH_MAX)
-			return counter_wrong(reading, NULL, "classes extend classes more than %d times",
-					     COUNTER_DEPTH_MAX);
+			return counters_wrong(reading, NULL, "classes extend classes more than %d times",
+					      COUNTER_DEPTH_MAX);
 	}
 	if (reading->at < reading->end)
-		result = counter_quoted(reading, "what the class is about", &class.doc);
+		result = counters_quoted(reading, "what the class is about", &class.doc);
 	if (result)
 		return result;
 	if (counters->class_count == COUNTER_CLASSES_MAX)
-		return counter_wrong(reading, NULL, "more than %d classes", COUNTER_CLASSES_MAX);
+		return counters_wrong(reading, NULL, "more than %d classes", COUNTER_CLASSES_MAX);
 	if (alloc_grow(&counters->classes, &counters->class_capacity, counters->class_count, sizeof class))
 		return diag_no_memory(reading->diag);
 	reading->class = (uint32_t)counters->class_count;
@@ -99,10 +99,10 @@ static int add_type(struct counter_reading *reading, const char *start, const st
 	struct counters *counters = reading->counters;
 
 	if (counters->type_count == COUNTERS_MAX)
-		return counter_wrong(reading, NULL, "more than %d counters", COUNTERS_MAX);
+		return counters_wrong(reading, NULL, "more than %d counters", COUNTERS_MAX);
 	if (counters_find(counters, type->name)) {
 		reading->at = start;
-		return counter_wrong(reading, NULL, "the counter %s already exists", type->name);
+		return counters_wrong(reading, NULL, "the counter %s already exists", type->name);
 	}
 	if (alloc_grow(&counters->types, &counters->type_capacity, counters->type_count, sizeof *type))
 		return diag_no_memory(reading->diag);
@@ -116,13 +116,13 @@ static int begin_type(struct counter_reading *reading, struct counter_type *type
 {
 	*start = reading->at;
 	if (reading->class == HASH_NONE)
-		return counter_wrong(reading, "write CLASS NAME before its counters",
-				     "this counter belongs to no class");
+		return counters_wrong(reading, "write CLASS NAME before its counters",
+				      "this counter belongs to no class");
 	type->class = reading->class;
 	type->base = HASH_NONE;
-	int result = counter_name(reading, "the name of a counter", false, &type->name);
+	int result = counters_name(reading, "the name of a counter", false, &type->name);
 
-	type->place = counter_place_of(reading, *start, result ? 1 : strlen(type->name));
+	type->place = counters_place_of(reading, *start, result ? 1 : strlen(type->name));
 	return result;
 }
 
@@ -134,16 +134,16 @@ static int read_counter(struct counter_reading *reading)
 	int result = begin_type(reading, &type, &start);
 
 	if (!result)
-		result = counter_quoted(reading, "what it counts", &type.doc);
-	if (!result && !counter_pass(reading, "KIND"))
-		return counter_wrong(reading, NULL, "KIND was expected");
+		result = counters_quoted(reading, "what it counts", &type.doc);
+	if (!result && !counters_pass(reading, "KIND"))
+		return counters_wrong(reading, NULL, "KIND was expected");
 	if (!result)
-		result = counter_choice(reading, "single, duration, multi, threshold or gauge", counter_kind_names,
-					&kind);
+		result = counters_choice(reading, "single, duration, multi, threshold or gauge", counters_kind_names,
+					 &kind);
 	if (!result)
 		type.kind = (enum counter_kind)kind;
-	if (!result && counter_pass(reading, "UNIT"))
-		result = counter_word(reading, "a unit", &type.unit);
+	if (!result && counters_pass(reading, "UNIT"))
+		result = counters_word(reading, "a unit", &type.unit);
 	return result ? result : add_type(reading, start, &type);
 }
 
@@ -153,8 +153,8 @@ static int add_formula(struct counter_reading *reading)
 	int result;
 
 	if (reading->formulas++ == COUNTER_FORMULAS_MAX)
-		return counter_wrong(reading, NULL, "a counter has %d formulas at most", COUNTER_FORMULAS_MAX);
-	result = counter_read_formula(reading, &formula);
+		return counters_wrong(reading, NULL, "a counter has %d formulas at most", COUNTER_FORMULAS_MAX);
+	result = counters_read_formula(reading, &formula);
 	if (result)
 		return result;
 	while (*end)
@@ -170,10 +170,10 @@ static int read_derived(struct counter_reading *reading)
 	int result = begin_type(reading, &type, &start);
 
 	if (!result && reading->at < reading->end && *reading->at == '"')
-		result = counter_quoted(reading, "what it is", &type.doc);
+		result = counters_quoted(reading, "what it is", &type.doc);
 	if (!result)
 		result = add_type(reading, start, &type);
-	return !result && counter_pass(reading, "=") ? add_formula(reading) : result;
+	return !result && counters_pass(reading, "=") ? add_formula(reading) : result;
 }
 
 /* What a class inherits, and has of other sources. */
@@ -193,8 +193,8 @@ static int read_inherited(struct counter_reading *reading)
 		ancestor = counters->classes[ancestor].parent;
 	if (base == HASH_NONE || ancestor == HASH_NONE) {
 		reading->at = start;
-		return counter_wrong(reading, NULL, "no class that %s extends has %s",
-				     counters->classes[reading->class].name, type.name);
+		return counters_wrong(reading, NULL, "no class that %s extends has %s",
+				      counters->classes[reading->class].name, type.name);
 	}
 	type.base = base;
 	type.name = arena_format(counters->arena, "%s.%s", counters->classes[reading->class].name, type.name);
@@ -206,9 +206,9 @@ static int read_on(struct counter_reading *reading)
 	struct counter_source **end = &reading->counters->types[reading->type].sources, *source;
 	int result;
 
-	if (!counter_pass(reading, "linux:"))
-		return counter_wrong(reading, NULL, "'linux:' was expected");
-	result = counter_read_source(reading, &source);
+	if (!counters_pass(reading, "linux:"))
+		return counters_wrong(reading, NULL, "'linux:' was expected");
+	result = counters_read_source(reading, &source);
 	if (result)
 		return result;
 	while (*end)
@@ -224,9 +224,10 @@ static int read_historic(struct counter_reading *reading)
 	int result;
 
 	do {
-		result = counter_choice(reading, "a machine", counter_platform_names, &platform);
+		result = counters_choice(reading, "a machine", counters_platform_names, &platform);
 		if (!result)
-			result = counter_choice(reading, "yes, no or approximate", counter_historic_names + 1, &state);
+			result =
+				counters_choice(reading, "yes, no or approximate", counters_historic_names + 1, &state);
 		if (!result)
 			type->historic[platform] = (unsigned char)(state + 1);
 	} while (!result && reading->at < reading->end && *reading->at == ',' && reading->at++);
@@ -243,13 +244,13 @@ static int read_note(struct counter_reading *reading)
 	while (*end)
 		end = &(*end)->next;
 	*end = note;
-	return counter_quoted(reading, "a note", &note->text);
+	return counters_quoted(reading, "a note", &note->text);
 }
 
 static int read_equals(struct counter_reading *reading)
 {
 	if (!reading->counters->types[reading->type].is_derived)
-		return counter_wrong(reading, NULL, "only DERIVED counters have a formula");
+		return counters_wrong(reading, NULL, "only DERIVED counters have a formula");
 	return add_formula(reading);
 }
 
@@ -270,25 +271,25 @@ static const struct {
 
 static int read_line(struct counter_reading *reading)
 {
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	if (reading->at == reading->end || *reading->at == '#')
 		return 0;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		int result;
 
-		if (!counter_pass(reading, lines[i].word))
+		if (!counters_pass(reading, lines[i].word))
 			continue;
 		if (lines[i].needs_type && reading->type == HASH_NONE)
-			return counter_wrong(reading, NULL, "this line belongs to no counter");
+			return counters_wrong(reading, NULL, "this line belongs to no counter");
 		if (lines[i].needs_type && reading->lines++ == COUNTER_LINES_MAX)
-			return counter_wrong(reading, NULL, "a counter has %d lines at most", COUNTER_LINES_MAX);
+			return counters_wrong(reading, NULL, "a counter has %d lines at most", COUNTER_LINES_MAX);
 		result = lines[i].read(reading);
 		if (!result && reading->at < reading->end && *reading->at != '#')
-			return counter_wrong(reading, NULL, "expected the end of the line");
+			return counters_wrong(reading, NULL, "expected the end of the line");
 		return result;
 	}
-	return counter_wrong(reading, "lines begin with CLASS, COUNTER, DERIVED, INHERITED, ON, HISTORIC, NOTE or =",
-			     "cannot parse this line");
+	return counters_wrong(reading, "lines begin with CLASS, COUNTER, DERIVED, INHERITED, ON, HISTORIC, NOTE or =",
+			      "cannot parse this line");
 }
 
 int counters_read(struct counters *counters, const struct diag_source *source, struct asterism_diag *diag)

@@ -60,7 +60,7 @@ static int read_prefixed(struct counter_reading *reading, const char *prefix, co
 	if (!*rest)
 		return diag_no_memory(reading->diag);
 	reading->at = at + length;
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	return 1;
 }
 
@@ -77,7 +77,7 @@ static int read_raw(struct counter_reading *reading, struct counter_source *sour
 	if (*digits && !digits[strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "0123456789")] && !errno)
 		return 0;
 	reading->at = start;
-	return counter_wrong(reading, NULL, "a raw event is raw:rHEX or raw:NUMBER, of 64 bits");
+	return counters_wrong(reading, NULL, "a raw event is raw:rHEX or raw:NUMBER, of 64 bits");
 }
 
 static bool is_of(const char *text, size_t length, const char *others)
@@ -110,7 +110,7 @@ static int read_pmu(struct counter_reading *reading, struct counter_source *sour
 	    is_of(event, strlen(event), others))
 		return 0;
 	reading->at = start;
-	return counter_wrong(reading, NULL, "an event of a PMU is pmu:PMU:EVENT or pmu:PMU:TERM=NUMBER,TERM=NUMBER");
+	return counters_wrong(reading, NULL, "an event of a PMU is pmu:PMU:EVENT or pmu:PMU:TERM=NUMBER,TERM=NUMBER");
 }
 
 static int read_perf(struct counter_reading *reading, struct counter_source *source)
@@ -124,20 +124,20 @@ static int read_perf(struct counter_reading *reading, struct counter_source *sou
 	result = read_prefixed(reading, "pmu:", &rest);
 	if (result)
 		return result < 0 ? result : read_pmu(reading, source, start, rest);
-	result = counter_choice(reading, "hardware, software, cache, raw:CONFIG or pmu:PMU:EVENT", perf_kinds, &kind);
+	result = counters_choice(reading, "hardware, software, cache, raw:CONFIG or pmu:PMU:EVENT", perf_kinds, &kind);
 	if (result)
 		return result;
 	if (kind == 2) {
-		result = counter_choice(reading, "a cache", caches, &name);
+		result = counters_choice(reading, "a cache", caches, &name);
 		if (!result)
-			result = counter_choice(reading, "read, write or prefetch", accesses, &access);
+			result = counters_choice(reading, "read, write or prefetch", accesses, &access);
 		if (!result)
-			result = counter_choice(reading, "access or miss", outcomes, &outcome);
+			result = counters_choice(reading, "access or miss", outcomes, &outcome);
 		source->perf_type = PERF_TYPE_HW_CACHE;
 		source->config = name | access << 8 | outcome << 16;
 		return result;
 	}
-	result = counter_choice(reading, "an event of perf", kind ? software : hardware, &name);
+	result = counters_choice(reading, "an event of perf", kind ? software : hardware, &name);
 	source->perf_type = kind ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE;
 	source->config = name;
 	return result;
@@ -149,16 +149,16 @@ static int read_tracepoint(struct counter_reading *reading, struct counter_sourc
 	const char *start, *colon;
 	int result;
 
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	start = reading->at;
-	result = counter_word(reading, "SYSTEM:NAME", &source->path);
+	result = counters_word(reading, "SYSTEM:NAME", &source->path);
 	if (result)
 		return result;
 	colon = strchr(source->path, ':');
 	for (const char *at = source->path; *at; at++) {
 		if (!colon || (at != colon && !isalnum((unsigned char)*at) && *at != '_' && *at != '-')) {
 			reading->at = start;
-			return counter_wrong(reading, NULL, "a tracepoint is SYSTEM:NAME");
+			return counters_wrong(reading, NULL, "a tracepoint is SYSTEM:NAME");
 		}
 	}
 	return 0;
@@ -168,16 +168,16 @@ static int read_columns(struct counter_reading *reading, struct counter_source *
 {
 	double number;
 
-	if (!counter_pass(reading, "column"))
-		return source->rows >= COUNTER_DISKS ? counter_wrong(reading, NULL, "'column' was expected") : 0;
+	if (!counters_pass(reading, "column"))
+		return source->rows >= COUNTER_DISKS ? counters_wrong(reading, NULL, "'column' was expected") : 0;
 	source->columns = 0;
 	do {
-		int result = counter_number(reading, &number);
+		int result = counters_number(reading, &number);
 
 		if (result)
 			return result;
 		if (number < 1 || number > COLUMN_MAX || number != (unsigned)number)
-			return counter_wrong(reading, NULL, "columns are 1 to %d", COLUMN_MAX);
+			return counters_wrong(reading, NULL, "columns are 1 to %d", COLUMN_MAX);
 		source->columns |= UINT64_C(1) << (unsigned)number;
 	} while (reading->at < reading->end && *reading->at == '+' && reading->at++);
 	return 0;
@@ -186,28 +186,28 @@ static int read_columns(struct counter_reading *reading, struct counter_source *
 static int read_file(struct counter_reading *reading, struct counter_source *source)
 {
 	unsigned choice;
-	int result = counter_quoted(reading, "a path", &source->path);
+	int result = counters_quoted(reading, "a path", &source->path);
 
 	if (!result && strncmp(source->path, "/proc/", 6) != 0 && strncmp(source->path, "/sys/", 5) != 0)
-		result = counter_wrong(reading, NULL, "counters are read only from files below /proc and /sys");
+		result = counters_wrong(reading, NULL, "counters are read only from files below /proc and /sys");
 	if (!result && strstr(source->path, ".."))
-		result = counter_wrong(reading, NULL, "the path has '..' in it");
+		result = counters_wrong(reading, NULL, "the path has '..' in it");
 	if (!result)
-		result = counter_choice(reading, "value, field, table, disks or interfaces", rows, &choice);
+		result = counters_choice(reading, "value, field, table, disks or interfaces", rows, &choice);
 	if (result)
 		return result;
 	source->rows = (enum counter_rows)choice;
 	source->columns = 1 << 2;
 	if (source->rows == COUNTER_TABLE)
-		result = counter_word(reading, "what the lines of the table begin with", &source->table);
+		result = counters_word(reading, "what the lines of the table begin with", &source->table);
 	if (!result && source->rows <= COUNTER_TABLE)
-		result = counter_word(reading, "the name of a value", &source->field);
+		result = counters_word(reading, "the name of a value", &source->field);
 	if (!result && source->rows != COUNTER_TABLE && source->rows != COUNTER_VALUE)
 		result = read_columns(reading, source);
 	return result;
 }
 
-int counter_read_source(struct counter_reading *reading, struct counter_source **read)
+int counters_read_source(struct counter_reading *reading, struct counter_source **read)
 {
 	struct counter_source *source = arena_zero(reading->counters->arena, 1, sizeof *source);
 	const char *start;
@@ -217,9 +217,9 @@ int counter_read_source(struct counter_reading *reading, struct counter_source *
 
 	if (!source)
 		return diag_no_memory(reading->diag);
-	counter_skip_blanks(reading);
+	counters_skip_blanks(reading);
 	start = reading->at;
-	result = counter_choice(reading, "perf, tracepoint or file", froms, &from);
+	result = counters_choice(reading, "perf, tracepoint or file", froms, &from);
 	if (result)
 		return result;
 	source->from = (enum counter_from)from;
@@ -227,8 +227,8 @@ int counter_read_source(struct counter_reading *reading, struct counter_source *
 	result = from == COUNTER_PERF         ? read_perf(reading, source)
 		 : from == COUNTER_TRACEPOINT ? read_tracepoint(reading, source)
 					      : read_file(reading, source);
-	if (!result && counter_pass(reading, "TIMES"))
-		result = counter_number(reading, &source->times);
+	if (!result && counters_pass(reading, "TIMES"))
+		result = counters_number(reading, &source->times);
 	if (result)
 		return result;
 	length = (size_t)(reading->at - start);
@@ -237,8 +237,8 @@ int counter_read_source(struct counter_reading *reading, struct counter_source *
 	source->text = arena_text(reading->counters->arena, start, length);
 	if (!source->text)
 		return diag_no_memory(reading->diag);
-	if (counter_pass(reading, "APPROXIMATES"))
-		result = counter_quoted(reading, "what it counts instead", &source->approximates);
+	if (counters_pass(reading, "APPROXIMATES"))
+		result = counters_quoted(reading, "what it counts instead", &source->approximates);
 	*read = source;
 	return result;
 }

@@ -117,7 +117,7 @@ static const struct unit_metric {
 	  1, offsetof(struct asterism_rules_stats, kernel_runs) },
 	{ "asterism_unit_asks_lost_total", "counter",
 	  "Verdict requests that got the default answer because no client took them.", 1,
-	  offsetof(struct asterism_rules_stats, asks_lost) },
+	  offsetof(struct asterism_rules_stats, requests_lost) },
 };
 
 static void put_unit_metric(struct daemon *daemon, const struct unit_metric *metric, struct text_buffer *text)

@@ -172,8 +172,8 @@ static bool is_for_rules(const struct source_want *want)
 	return want->needs && !want->packed && want->group != SOURCE_GROUP_OWN;
 }
 
-static void emit_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
-		       const struct source_style *style, const struct scope *scope)
+static void codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+			  const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 	struct ebpf_matcher_part *parts = alloc_zero(unit->entry_count, sizeof *parts);
@@ -203,8 +203,8 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
 }
 
-static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-			const struct source_style *style, const struct scope *scope)
+static void codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			   const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 
@@ -303,9 +303,9 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.features = &ebpf->features,
 		.log_level = options->verifier_log,
 		.past_exec = options->past_exec,
-		.begin = emit_begin,
+		.begin = codegen_begin,
 		.body = emit_body,
-		.unread = emit_unread,
+		.unread = codegen_unread,
 		.body_context = ebpf,
 		.news = options->news,
 	};
@@ -472,7 +472,7 @@ void ebpf_run_time(const struct ebpf *ebpf, struct ebpf_run_time *time)
 {
 	*time = (struct ebpf_run_time){ 0 };
 	if (ebpf->sources)
-		source_set_run_time(ebpf->sources, time);
+		run_time_of_sources(ebpf->sources, time);
 }
 
 void ebpf_count_why(const struct ebpf *ebpf, uint32_t rule, uint64_t *counts)

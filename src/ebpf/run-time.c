@@ -18,7 +18,7 @@ int ebpf_measure(struct asterism_diag *diag)
 	return diag_error(diag, NULL, fd, "the kernel does not measure programs: %s", strerror(-fd));
 }
 
-void source_set_run_time(const struct source_set *set, struct ebpf_run_time *time)
+void run_time_of_sources(const struct source_set *set, struct ebpf_run_time *time)
 {
 	*time = (struct ebpf_run_time){ .programs = source_set_programs(set) };
 	for (size_t i = 0; i < source_set_programs(set); i++) {

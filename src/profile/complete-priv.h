@@ -32,10 +32,10 @@ void share_fini(struct sharing *sharing);
 int share_run(struct sharing *sharing);
 
 /* The same by contexts; shares and whole are not worked out. event: of the simulation. */
-int share_run_contexts(struct sharing *sharing, unsigned event);
+int contexts_share_runs(struct sharing *sharing, unsigned event);
 
 /* Costs of contexts: each function's self cost shared among its contexts. For alloc_free; NULL: no memory. */
-double *share_of_contexts(const struct sharing *sharing, unsigned event);
+double *contexts_share_of(const struct sharing *sharing, unsigned event);
 
 struct deviation {
 	double total; /* of all self costs, unattached ones included */
@@ -44,7 +44,7 @@ struct deviation {
 };
 
 /* Sampling errors of the functions that cost most, as many as time allows; origins become exact. 0 or -ENOMEM. */
-int share_deviation(struct sharing *sharing, struct deviation *deviation);
-int share_deviation_contexts(struct sharing *sharing, const double *context_costs, struct deviation *deviation);
+int deviation_of_shares(struct sharing *sharing, struct deviation *deviation);
+int deviation_of_contexts(struct sharing *sharing, const double *context_costs, struct deviation *deviation);
 
 #endif

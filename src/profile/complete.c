@@ -140,7 +140,7 @@ static int share(struct work *work, struct sharing *sharing, enum profile_by by,
 	sharing->weights = work->weights;
 	sharing->weights_self = NULL;
 	if (by == PROFILE_BY_CONTEXTS)
-		return share_run_contexts(sharing, event);
+		return contexts_share_runs(sharing, event);
 	clear_weights(work);
 	if (by == PROFILE_BY_QUOTIENT) {
 		weigh_by_event(work, event, 1);
@@ -183,10 +183,10 @@ static int deviate(struct work *work, struct sharing *sharing, unsigned event)
 	for (size_t i = 0; !result && i < work->simulated->function_count; i++)
 		deviation.values[i] = NAN;
 	if (!result && work->completion->by == PROFILE_BY_CONTEXTS) {
-		costs = share_of_contexts(sharing, simulated_event(work, event));
-		result = costs ? share_deviation_contexts(sharing, costs, &deviation) : -ENOMEM;
+		costs = contexts_share_of(sharing, simulated_event(work, event));
+		result = costs ? deviation_of_contexts(sharing, costs, &deviation) : -ENOMEM;
 	} else if (!result) {
-		result = share_deviation(sharing, &deviation);
+		result = deviation_of_shares(sharing, &deviation);
 	}
 	for (uint32_t i = 0; !result && i < work->simulated->function_count; i++)
 		profile_deviation(work->result, i)[event] = deviation.values[i];

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-double *share_of_contexts(const struct sharing *sharing, unsigned event)
+double *contexts_share_of(const struct sharing *sharing, unsigned event)
 {
 	const struct profile *simulated = sharing->simulated;
 	double *costs = alloc_zero(simulated->context_count + 1, sizeof *costs);
@@ -65,10 +65,10 @@ static void add_context(struct sharing *sharing, size_t number, double cost, uin
 		sharing->root += cost;
 }
 
-int share_run_contexts(struct sharing *sharing, unsigned event)
+int contexts_share_runs(struct sharing *sharing, unsigned event)
 {
 	const struct profile *simulated = sharing->simulated;
-	double *costs = share_of_contexts(sharing, event);
+	double *costs = contexts_share_of(sharing, event);
 	uint32_t *seen = alloc_zero(simulated->function_count + 1, sizeof *seen);
 	uint32_t *edge_seen = alloc_zero(simulated->edge_count + 1, sizeof *edge_seen);
 	int result = costs && seen && edge_seen ? 0 : -ENOMEM;

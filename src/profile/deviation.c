@@ -101,7 +101,7 @@ static bool is_in_cycle(const struct sharing *sharing, uint32_t function)
 	return graph_size(sharing->graph, sharing->graph->components[function]) > 1;
 }
 
-int share_deviation(struct sharing *sharing, struct deviation *deviation)
+int deviation_of_shares(struct sharing *sharing, struct deviation *deviation)
 {
 	double *weights = alloc_zero(sharing->graph->component_count + 1, sizeof *weights);
 	size_t count, visits = 0;
@@ -144,7 +144,7 @@ static size_t weigh_contexts(const struct sharing *sharing, uint32_t function, c
 	return simulated->path_count + simulated->function_count;
 }
 
-int share_deviation_contexts(struct sharing *sharing, const double *context_costs, struct deviation *deviation)
+int deviation_of_contexts(struct sharing *sharing, const double *context_costs, struct deviation *deviation)
 {
 	size_t functions = sharing->simulated->function_count, count, visits = 0;
 	double *weights = alloc_zero(functions + 1, sizeof *weights);

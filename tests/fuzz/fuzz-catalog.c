@@ -30,11 +30,11 @@ static void check_source(const struct event_type *type, const struct event_hook 
 
 	expect(strchr(source->tracepoint, ':') > source->tracepoint && strrchr(source->tracepoint, ':')[1]);
 	for (uint32_t i = 0; i < type->field_count && !result; i++)
-		result = source_parse_path(source->paths[i], arena, &node, reason, sizeof reason);
+		result = path_parse_path(source->paths[i], arena, &node, reason, sizeof reason);
 	if (!result && source->when)
-		result = source_parse_when(source->when, arena, &when, reason, sizeof reason);
+		result = path_parse_when(source->when, arena, &when, reason, sizeof reason);
 	if (!result && source->scope)
-		result = source_parse_scope(source->scope, arena, &scope, reason, sizeof reason);
+		result = path_parse_scope(source->scope, arena, &scope, reason, sizeof reason);
 	expect(result == 0 || (result == -EINVAL && *reason));
 }
 

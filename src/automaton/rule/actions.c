@@ -34,7 +34,7 @@ static void count(struct rule_build *build, struct pending_transition *pending, 
 
 	if (!step->node->counted)
 		return;
-	slot = slot_counter(build, step->node);
+	slot = slots_counter(build, step->node);
 	node = node_const(build, PROGRAM_I64, 1);
 	if (!step->begins)
 		node = node_op(build, PROGRAM_OP_ADD, PROGRAM_I64, node_slot(build, slot), node);
@@ -55,7 +55,7 @@ static uint64_t flags_below(const struct rule_build *build, const struct pattern
 /* Bits of what the edge unbinds go, the bit of what it binds comes. */
 static void presence(struct rule_build *build, struct pending_transition *pending, const struct edge *edge)
 {
-	uint32_t slot = slot_find(build, SLOT_BOUND, 0, NULL), node;
+	uint32_t slot = slots_find(build, SLOT_BOUND, 0, NULL), node;
 	uint32_t element = edge->target->element;
 	uint64_t gone = 0, come = 0;
 
@@ -111,13 +111,13 @@ static void context(struct rule_build *build, struct pending_transition *pending
 	for (uint32_t slot = 0; slot < build->slot_count; slot++) {
 		if (build->slots[slot].purpose == SLOT_CONTEXT)
 			add(build, pending, PROGRAM_SET, slot,
-			    node_field(build, pending->type, slot_context_field(pending->type, &build->slots[slot])));
+			    node_field(build, pending->type, slots_context_field(pending->type, &build->slots[slot])));
 	}
 }
 
 void actions_opener(struct rule_build *build, struct pending_transition *pending)
 {
-	uint32_t slot = slot_find(build, SLOT_OPENER, 0, NULL);
+	uint32_t slot = slots_find(build, SLOT_OPENER, 0, NULL);
 
 	if (slot != PROGRAM_NONE)
 		add(build, pending, PROGRAM_SET, slot, value(build, pending, slot, &event_header_fields[2]));

@@ -18,7 +18,7 @@ uint32_t conditions_tests(struct rule_build *build, const struct count_test *tes
 	uint32_t all = PROGRAM_NONE;
 
 	for (const struct count_test *test = tests; test; test = test->next) {
-		uint32_t count = node_slot(build, slot_counter(build, test->node));
+		uint32_t count = node_slot(build, slots_counter(build, test->node));
 		uint32_t value = node_const(build, PROGRAM_I64, test->value);
 
 		all = node_and(build, all, node_op(build, ops[test->op], PROGRAM_BOOL, count, value));
@@ -28,7 +28,7 @@ uint32_t conditions_tests(struct rule_build *build, const struct count_test *tes
 
 static uint32_t is_bound(struct rule_build *build, uint32_t element)
 {
-	uint32_t word = node_slot(build, slot_find(build, SLOT_BOUND, 0, NULL));
+	uint32_t word = node_slot(build, slots_find(build, SLOT_BOUND, 0, NULL));
 	uint64_t bit = UINT64_C(1) << build->flags[element];
 	uint32_t set = node_op(build, PROGRAM_OP_AND, PROGRAM_U64, word, node_const(build, PROGRAM_U64, bit));
 
@@ -111,7 +111,7 @@ static void add_equality(struct rule_build *build, struct pending_transition *pe
 static void add_join(struct rule_build *build, struct pending_transition *pending, uint32_t join, uint32_t element)
 {
 	const struct event_field *field = build->rule->joins[join].fields[element];
-	uint32_t slot = slot_join(build, join), node;
+	uint32_t slot = slots_join(build, join), node;
 
 	bool differs = !same_bits(field, build->rule->joins[join].fields[0]);
 
@@ -141,7 +141,7 @@ static bool add_bare(struct rule_build *build, struct pending_transition *pendin
 		return false;
 	bool differs = !same_bits(mine->field, other->field);
 
-	add_equality(build, pending, slot_find(build, SLOT_FIELD, other->element, other->field), mine->field, differs);
+	add_equality(build, pending, slots_find(build, SLOT_FIELD, other->element, other->field), mine->field, differs);
 	return !differs;
 }
 

@@ -149,7 +149,7 @@ static int find(struct cycle_search *search)
 	return result;
 }
 
-int unit_check_cycles(struct unit_build *unit)
+int rule_check_cycles(struct unit_build *unit)
 {
 	struct cycle_search search = { .unit = unit };
 	int result = -ENOMEM;

@@ -308,8 +308,8 @@ static uint32_t identity(struct rule_build *build, const struct lang_arg *arg)
 	uint32_t part = arg->kind == LANG_ARG_PID ? 1 : 2;
 
 	if (arg->element == UINT32_MAX)
-		return node_slot(build, slot_find(build, SLOT_CONTEXT, part, NULL));
-	return node_slot(build, slot_find(build, SLOT_FIELD, arg->element, field));
+		return node_slot(build, slots_find(build, SLOT_CONTEXT, part, NULL));
+	return node_slot(build, slots_find(build, SLOT_FIELD, arg->element, field));
 }
 
 uint32_t rule_naming(const struct lang_arg *arg)
@@ -436,7 +436,7 @@ void rule_emit(struct rule_build *build)
 		.pool = rule->pool,
 		.per_key = (uint32_t)rule->per_key,
 		.per_process = (uint32_t)rule->per_process,
-		.opener_slot = rule->per_process ? slot_find(build, SLOT_OPENER, 0, NULL) : 0,
+		.opener_slot = rule->per_process ? slots_find(build, SLOT_OPENER, 0, NULL) : 0,
 		.within_ns = rule->has_within ? rule->within_ns : 0,
 	};
 

@@ -141,13 +141,13 @@ static struct listing in_force(struct rule_build *build, const struct state *sta
 
 static uint32_t progress_slot(struct rule_build *build, const struct negated *negated)
 {
-	return slot_get(build, &(struct slot){
-				       .purpose = SLOT_PROGRESS,
-				       .what = negated->negation,
-				       .kind = PROGRAM_U64,
-				       .bytes = 8,
-				       .name = "negated so far",
-			       });
+	return slots_get(build, &(struct slot){
+					.purpose = SLOT_PROGRESS,
+					.what = negated->negation,
+					.kind = PROGRAM_U64,
+					.bytes = 8,
+					.name = "negated so far",
+				});
 }
 
 /* True where one of the positions before item has been come to; NONE where item may come first. */

@@ -209,7 +209,7 @@ static void choose_one(struct rule_build *build, bool joined)
 	bool strict = rule->semantics == LANG_STRICT_SEQUENCE || rule->semantics == LANG_STRICT_PARTITION;
 
 	for (uint32_t i = 0; i < class.slot_count; i++)
-		class.slots[i] = slot_join(build, i);
+		class.slots[i] = slots_join(build, i);
 	for (uint32_t i = 0; i < rule->element_count; i++)
 		add_stream_key(build, &class, rule->elements[i].type);
 	for (uint32_t i = 0; strict && i < rule->over_count; i++)

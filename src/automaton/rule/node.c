@@ -100,7 +100,7 @@ static uint32_t stored(struct rule_build *build, const struct lang_expr *expr)
 		[LANG_FIELD] = SLOT_FIELD, [LANG_MIN] = SLOT_MIN,     [LANG_MAX] = SLOT_MAX,
 		[LANG_SUM] = SLOT_SUM,     [LANG_FIRST] = SLOT_FIRST, [LANG_LAST] = SLOT_LAST,
 	};
-	uint32_t slot = slot_find(build, purposes[expr->op], expr->element, expr->field);
+	uint32_t slot = slots_find(build, purposes[expr->op], expr->element, expr->field);
 
 	if (slot == PROGRAM_NONE) {
 		rule_fail(build, -EINVAL);
@@ -113,7 +113,7 @@ static uint32_t count_of(struct rule_build *build, uint32_t element)
 {
 	for (uint32_t i = 0; i < build->pattern.position_count; i++) {
 		if (build->pattern.positions[i].element == element)
-			return node_slot(build, slot_counter(build, build->pattern.positions[i].node));
+			return node_slot(build, slots_counter(build, build->pattern.positions[i].node));
 	}
 	rule_fail(build, -EINVAL);
 	return node_const(build, PROGRAM_I64, 0);
@@ -121,7 +121,7 @@ static uint32_t count_of(struct rule_build *build, uint32_t element)
 
 static uint32_t average(struct rule_build *build, const struct lang_expr *expr)
 {
-	uint32_t slot = slot_find(build, SLOT_SUM, expr->element, expr->field);
+	uint32_t slot = slots_find(build, SLOT_SUM, expr->element, expr->field);
 	uint32_t sum, count;
 
 	if (slot == PROGRAM_NONE) {
@@ -145,7 +145,7 @@ static uint32_t leaf(struct rule_build *build, const struct lang_expr *expr, uin
 	case LANG_AVG:
 		return average(build, expr);
 	case LANG_CONTEXT:
-		return node_slot(build, slot_find(build, SLOT_CONTEXT, slot_context_part(expr->field), NULL));
+		return node_slot(build, slots_find(build, SLOT_CONTEXT, slots_context_part(expr->field), NULL));
 	case LANG_FIELD:
 		if (expr->element == current)
 			return node_field(build, build->rule->elements[current].type, expr->field);

@@ -127,20 +127,20 @@ enum program_kind unit_kind(enum event_value value);
 uint32_t unit_meaning(struct unit_build *unit, const struct meaning *meaning);
 
 /* slots.c: slot of a purpose, made when it is new. */
-uint32_t slot_get(struct rule_build *build, const struct slot *wanted);
-uint32_t slot_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what);
-uint32_t slot_counter(struct rule_build *build, const struct pattern_node *node);
+uint32_t slots_get(struct rule_build *build, const struct slot *wanted);
+uint32_t slots_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what);
+uint32_t slots_counter(struct rule_build *build, const struct pattern_node *node);
 /* Which part of the context a field is, and where events of type have the part of that slot. */
-uint32_t slot_context_part(const struct event_field *field);
-const struct event_field *slot_context_field(const struct event_type *type, const struct slot *slot);
-uint32_t slot_join(struct rule_build *build, uint32_t join);
+uint32_t slots_context_part(const struct event_field *field);
+const struct event_field *slots_context_field(const struct event_type *type, const struct slot *slot);
+uint32_t slots_join(struct rule_build *build, uint32_t join);
 /* Makes the slots that conditions, values and statements read. */
 void slots_collect(struct rule_build *build);
 /* Whether a match may be without the element: it stands below an alternative. */
 bool slots_may_lack(const struct rule_build *build, uint32_t element);
 
 /* cycles.c: that no EMIT feeds itself. */
-int unit_check_cycles(struct unit_build *unit);
+int rule_check_cycles(struct unit_build *unit);
 
 /* node.c: expression nodes; an operand PROGRAM_NONE of node_and is left out. */
 uint32_t node_const(struct rule_build *build, enum program_kind kind, uint64_t bits);

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-uint32_t slot_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what)
+uint32_t slots_find(const struct rule_build *build, enum slot_purpose purpose, uint32_t number, const void *what)
 {
 	for (size_t i = 0; i < build->slot_count; i++) {
 		const struct slot *slot = &build->slots[i];
@@ -19,9 +19,9 @@ uint32_t slot_find(const struct rule_build *build, enum slot_purpose purpose, ui
 	return PROGRAM_NONE;
 }
 
-uint32_t slot_get(struct rule_build *build, const struct slot *wanted)
+uint32_t slots_get(struct rule_build *build, const struct slot *wanted)
 {
-	uint32_t slot = slot_find(build, wanted->purpose, wanted->number, wanted->what);
+	uint32_t slot = slots_find(build, wanted->purpose, wanted->number, wanted->what);
 
 	if (slot != PROGRAM_NONE)
 		return slot;
@@ -33,32 +33,32 @@ uint32_t slot_get(struct rule_build *build, const struct slot *wanted)
 	return (uint32_t)build->slot_count++;
 }
 
-uint32_t slot_counter(struct rule_build *build, const struct pattern_node *node)
+uint32_t slots_counter(struct rule_build *build, const struct pattern_node *node)
 {
 	const char *name = node->position ? node->position->spec->name : NULL;
 
-	return slot_get(build, &(struct slot){
-				       .purpose = SLOT_COUNT,
-				       .number = node->counter,
-				       .kind = PROGRAM_I64,
-				       .bytes = 8,
-				       .name = name ? arena_format(build->arena, "%s.len", name)
-						    : arena_format(build->arena, "count %u", node->counter),
-			       });
+	return slots_get(build, &(struct slot){
+					.purpose = SLOT_COUNT,
+					.number = node->counter,
+					.kind = PROGRAM_I64,
+					.bytes = 8,
+					.name = name ? arena_format(build->arena, "%s.len", name)
+						     : arena_format(build->arena, "count %u", node->counter),
+				});
 }
 
-uint32_t slot_join(struct rule_build *build, uint32_t join)
+uint32_t slots_join(struct rule_build *build, uint32_t join)
 {
 	const struct event_field *field = build->rule->joins[join].fields[0];
 	enum program_kind kind = unit_kind(field->value);
 
-	return slot_get(build, &(struct slot){
-				       .purpose = SLOT_JOIN,
-				       .number = join,
-				       .kind = kind,
-				       .bytes = kind == PROGRAM_STRING ? (field->bytes + 7) / 8 * 8 : 8,
-				       .name = build->rule->joins[join].name,
-			       });
+	return slots_get(build, &(struct slot){
+					.purpose = SLOT_JOIN,
+					.number = join,
+					.kind = kind,
+					.bytes = kind == PROGRAM_STRING ? (field->bytes + 7) / 8 * 8 : 8,
+					.name = build->rule->joins[join].name,
+				});
 }
 
 static void want(struct rule_build *build, enum slot_purpose purpose, const struct lang_expr *expr)
@@ -70,27 +70,27 @@ static void want(struct rule_build *build, enum slot_purpose purpose, const stru
 	const struct lang_element *element = &build->rule->elements[expr->element];
 	enum program_kind kind = unit_kind(expr->field->value);
 
-	slot_get(build, &(struct slot){
-				.purpose = purpose,
-				.number = expr->element,
-				.what = expr->field,
-				.kind = kind,
-				.bytes = kind == PROGRAM_STRING ? (expr->field->bytes + 7) / 8 * 8 : 8,
-				.name = arena_format(build->arena, "%s%s.%s", element->name ? element->name : "",
-						     functions[purpose], expr->field->name),
-			});
+	slots_get(build, &(struct slot){
+				 .purpose = purpose,
+				 .number = expr->element,
+				 .what = expr->field,
+				 .kind = kind,
+				 .bytes = kind == PROGRAM_STRING ? (expr->field->bytes + 7) / 8 * 8 : 8,
+				 .name = arena_format(build->arena, "%s%s.%s", element->name ? element->name : "",
+						      functions[purpose], expr->field->name),
+			 });
 }
 
 enum { CONTEXT_HEADER = EVENT_HEADER_FIELDS - 1 }; /* cpu, pid, tid, comm; further parts are as event_abouts */
 
-uint32_t slot_context_part(const struct event_field *field)
+uint32_t slots_context_part(const struct event_field *field)
 {
 	if (event_field_is_header(field))
 		return (uint32_t)(field - event_header_fields) - 1;
 	return CONTEXT_HEADER + (uint32_t)(event_about_find(field->name) - event_abouts);
 }
 
-const struct event_field *slot_context_field(const struct event_type *type, const struct slot *slot)
+const struct event_field *slots_context_field(const struct event_type *type, const struct slot *slot)
 {
 	if (slot->number < CONTEXT_HEADER)
 		return &event_header_fields[slot->number + 1];
@@ -104,13 +104,13 @@ static void want_context(struct rule_build *build, const struct event_field *fie
 	build->wants_context = true;
 	if (event_field_is_header(field))
 		return;
-	slot_get(build, &(struct slot){
-				.purpose = SLOT_CONTEXT,
-				.number = slot_context_part(field),
-				.kind = kind,
-				.bytes = kind == PROGRAM_STRING ? (field->bytes + 7) / 8 * 8 : 8,
-				.name = arena_format(build->arena, "context %s", field->name),
-			});
+	slots_get(build, &(struct slot){
+				 .purpose = SLOT_CONTEXT,
+				 .number = slots_context_part(field),
+				 .kind = kind,
+				 .bytes = kind == PROGRAM_STRING ? (field->bytes + 7) / 8 * 8 : 8,
+				 .name = arena_format(build->arena, "context %s", field->name),
+			 });
 }
 
 /* The slots that expr reads where the fields of element current are at hand. */
@@ -227,13 +227,13 @@ static void context(struct rule_build *build)
 	static const char *const names[] = { "context cpu", "context pid", "context tid", "context comm" };
 
 	for (uint32_t i = 0; i < 4; i++) {
-		slot_get(build, &(struct slot){
-					.purpose = SLOT_CONTEXT,
-					.number = i,
-					.kind = i < 3 ? PROGRAM_I64 : PROGRAM_STRING,
-					.bytes = i < 3 ? 8 : EVENT_COMM_BYTES,
-					.name = names[i],
-				});
+		slots_get(build, &(struct slot){
+					 .purpose = SLOT_CONTEXT,
+					 .number = i,
+					 .kind = i < 3 ? PROGRAM_I64 : PROGRAM_STRING,
+					 .bytes = i < 3 ? 8 : EVENT_COMM_BYTES,
+					 .name = names[i],
+				 });
 	}
 }
 
@@ -282,7 +282,7 @@ void slots_collect(struct rule_build *build)
 	const struct lang_rule *rule = build->rule;
 
 	for (uint32_t i = 0; i < rule->join_count; i++)
-		slot_join(build, i);
+		slots_join(build, i);
 	for (uint32_t i = 0; i < rule->condition_count; i++) {
 		collect(build, rule->conditions[i].expr, rule->conditions[i].element);
 		flag(build, rule->conditions[i].expr);
@@ -304,14 +304,14 @@ void slots_collect(struct rule_build *build)
 	if (build->wants_context || ends_in_negation(build->pattern.root))
 		context(build);
 	if (rule->per_process)
-		slot_get(build,
-			 &(struct slot){ .purpose = SLOT_OPENER, .kind = PROGRAM_U64, .bytes = 8, .name = "opener" });
+		slots_get(build,
+			  &(struct slot){ .purpose = SLOT_OPENER, .kind = PROGRAM_U64, .bytes = 8, .name = "opener" });
 	if (build->flag_count > 64) {
 		diag_error(build->unit->diag, &rule->location, 0,
 			   "rule '%s' names more than 64 events that may be missing", rule->name);
 		rule_fail(build, -EINVAL);
 	} else if (build->flag_count) {
-		slot_get(build,
-			 &(struct slot){ .purpose = SLOT_BOUND, .kind = PROGRAM_U64, .bytes = 8, .name = "bound" });
+		slots_get(build,
+			  &(struct slot){ .purpose = SLOT_BOUND, .kind = PROGRAM_U64, .bytes = 8, .name = "bound" });
 	}
 }

@@ -242,7 +242,7 @@ static void set_joins(struct rule_build *build, struct pending_transition *pendi
 {
 	for (uint32_t i = 0; i < build->rule->join_count; i++) {
 		const struct event_field *field = build->rule->joins[i].fields[element];
-		uint32_t slot = slot_join(build, i), node = node_field(build, pending->type, field);
+		uint32_t slot = slots_join(build, i), node = node_field(build, pending->type, field);
 		struct program_action action = { .op = PROGRAM_SET, .slot = slot };
 
 		if (unit_kind(field->value) != build->slots[slot].kind)

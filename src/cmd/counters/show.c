@@ -42,8 +42,8 @@ static json_t *historic_json(const unsigned char *states)
 
 	for (unsigned i = 0; i < COUNTER_PLATFORMS; i++) {
 		if (states[i])
-			json_object_set_new(all, counter_platform_names[i],
-					    json_string(counter_historic_names[states[i]]));
+			json_object_set_new(all, counters_platform_names[i],
+					    json_string(counters_historic_names[states[i]]));
 	}
 	return all;
 }
@@ -61,7 +61,7 @@ static json_t *type_json(const struct counters *counters, const struct counter_t
 		json_array_append_new(notes, json_text(note->text));
 	all = json_pack("{s:o,s:o,s:b,s:b,s:s,s:o,s:o}", "name", json_text(type->name), "classes",
 			chain_json(counters, type->class), "derived", type->is_derived, "inherited",
-			type->base != HASH_NONE, "kind", counter_kind_names[type->kind], "unit", json_text(type->unit),
+			type->base != HASH_NONE, "kind", counters_kind_names[type->kind], "unit", json_text(type->unit),
 			"meaning", json_text(type->doc));
 	json_object_set_new(all, "sources", sources);
 	json_object_set_new(all, "formulas", formulas);
@@ -85,7 +85,7 @@ static void put_class(const struct counters *counters, uint32_t class)
 
 static void put_row(const struct counter_type *type)
 {
-	printf("  %-44s %-9s ", type->name, type->is_ratio ? "ratio" : counter_kind_names[type->kind]);
+	printf("  %-44s %-9s ", type->name, type->is_ratio ? "ratio" : counters_kind_names[type->kind]);
 	put(type->is_derived ? "= " : "  ", type->doc ? type->doc : "");
 	putchar('\n');
 }
@@ -145,7 +145,7 @@ static void put_states(const char *label, const unsigned char *states)
 			continue;
 		if (is_first)
 			printf("%-9s ", label);
-		printf("%s%s %s", is_first ? "" : ", ", counter_platform_names[i], counter_historic_names[states[i]]);
+		printf("%s%s %s", is_first ? "" : ", ", counters_platform_names[i], counters_historic_names[states[i]]);
 		is_first = false;
 	}
 	if (!is_first)
@@ -177,7 +177,7 @@ static void put_type(const struct counters *counters, const struct counter_type 
 	if (type->base != HASH_NONE)
 		put(", which inherits it from ", counters->classes[counters->types[type->base].class].name);
 	printf("\nkind      %s%s\n", type->is_derived ? "derived, " : "",
-	       type->is_ratio ? "a ratio" : counter_kind_names[type->kind]);
+	       type->is_ratio ? "a ratio" : counters_kind_names[type->kind]);
 	put("unit      ", type->unit);
 	putchar('\n');
 	put_sources("here", type);
@@ -228,19 +228,19 @@ int counters_platform(const struct cli_arguments *arguments, const struct counte
 		if (counters_want_json(arguments)) {
 			json_array_append_new(
 				all, json_pack("{s:o,s:s?,s:s?,s:b}", "name", json_text(type->name), "printed",
-					       printed ? counter_historic_names[printed] : NULL, "computed",
-					       type->is_derived && computed ? counter_historic_names[computed] : NULL,
+					       printed ? counters_historic_names[printed] : NULL, "computed",
+					       type->is_derived && computed ? counters_historic_names[computed] : NULL,
 					       "differs", differs));
 			continue;
 		}
 		if (type->is_derived)
-			printf("%-46s %-12s %s%s\n", type->name, counter_historic_names[printed],
-			       counter_historic_names[computed], differs ? "  differs" : "");
+			printf("%-46s %-12s %s%s\n", type->name, counters_historic_names[printed],
+			       counters_historic_names[computed], differs ? "  differs" : "");
 		else
-			printf("%-46s %s\n", type->name, counter_historic_names[printed]);
+			printf("%-46s %s\n", type->name, counters_historic_names[printed]);
 	}
 	if (counters_want_json(arguments))
-		json_text_put(json_pack("{s:s,s:O}", "platform", counter_platform_names[platform], "counters", all));
+		json_text_put(json_pack("{s:s,s:O}", "platform", counters_platform_names[platform], "counters", all));
 	else
 		printf("%zu of %zu types are there; %zu derived ones are printed otherwise than their operands say\n",
 		       there, stated, differing);

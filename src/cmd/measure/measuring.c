@@ -71,7 +71,7 @@ static void draw(struct measuring *measuring)
 
 	if (!memory)
 		return;
-	measures_put_text(memory, measuring->measures);
+	measure_put_text(memory, measuring->measures);
 	if (fclose(memory) == 0) {
 		if (measuring->drawn_lines)
 			fprintf(stream, "\033[%dA\033[J", measuring->drawn_lines);
@@ -84,11 +84,11 @@ static void draw(struct measuring *measuring)
 static int put_all(struct measuring *measuring)
 {
 	if (measuring->sink->json)
-		measures_put_json(measuring->sink->lines.stream, measuring->measures);
+		measure_put_json(measuring->sink->lines.stream, measuring->measures);
 	else if (measuring->draws)
 		draw(measuring);
 	else
-		measures_put_text(measuring->sink->lines.stream, measuring->measures);
+		measure_put_text(measuring->sink->lines.stream, measuring->measures);
 	return sink_put(measuring->sink);
 }
 
@@ -96,7 +96,7 @@ static int put_news(struct measuring *measuring)
 {
 	struct sink *sink = measuring->sink;
 
-	if (!measures_put_news(sink->lines.stream, measuring->measures, sink->machine.wall_ns, sink->json))
+	if (!measure_put_news(sink->lines.stream, measuring->measures, sink->machine.wall_ns, sink->json))
 		return 0;
 	measuring->drawn_lines = 0;
 	return sink_put(sink);

@@ -105,7 +105,7 @@ static void write_metrics(void *context, struct text_buffer *text)
 {
 	const struct measured *measured = context;
 
-	measures_put_metrics(text, measured->measuring.measures);
+	measure_put_metrics(text, measured->measuring.measures);
 }
 
 static int serve(struct measured *measured, const char *address)

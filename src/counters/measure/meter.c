@@ -144,7 +144,8 @@ static int open_threads(struct meter *meter, const struct perf_event_attr *attr,
 		bool is_gone = scope->group && i < scope->group->count && scope->group->ones[i].fd < 0;
 		int result = is_gone ? -ESRCH : open_one(meter, attr, scope, scope->threads->ids[i], -1);
 
-		if ((result == -EINVAL || result == -ENODEV) && !meter_thread_lives(scope->pid, scope->threads->ids[i]))
+		if ((result == -EINVAL || result == -ENODEV) &&
+		    !measure_thread_lives(scope->pid, scope->threads->ids[i]))
 			result = -ESRCH;
 		if (result != -ESRCH) {
 			here++;

@@ -321,7 +321,7 @@ void tally_between(const struct tally *tally, const struct tally_count *from, co
 		uint32_t index = tally->counters->order[i];
 
 		if (tally->needed[index] && tally->ways[index].formula)
-			tally->values[index] = counter_formula_value(tally->ways[index].formula, tally->values);
+			tally->values[index] = counters_formula_value(tally->ways[index].formula, tally->values);
 	}
 	value->value = tally->values[tally->type];
 }

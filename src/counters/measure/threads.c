@@ -24,7 +24,7 @@ static int add(void *context, int number)
 	return 0;
 }
 
-int meter_threads_list(pid_t pid, struct meter_threads *threads)
+int measure_threads_list(pid_t pid, struct meter_threads *threads)
 {
 	char path[64];
 	int result;
@@ -35,7 +35,7 @@ int meter_threads_list(pid_t pid, struct meter_threads *threads)
 	return result == -ENOENT || (!result && !threads->count) ? -ESRCH : result;
 }
 
-bool meter_thread_lives(pid_t pid, pid_t tid)
+bool measure_thread_lives(pid_t pid, pid_t tid)
 {
 	struct proc_stat stat;
 
@@ -43,7 +43,7 @@ bool meter_thread_lives(pid_t pid, pid_t tid)
 }
 
 /* Both are in the order of /proc: that of their making. */
-bool meter_threads_hold(const struct meter_threads *threads, const struct meter_threads *others)
+bool measure_threads_hold(const struct meter_threads *threads, const struct meter_threads *others)
 {
 	size_t at = 0;
 
@@ -56,7 +56,7 @@ bool meter_threads_hold(const struct meter_threads *threads, const struct meter_
 	return true;
 }
 
-void meter_threads_fini(struct meter_threads *threads)
+void measure_threads_fini(struct meter_threads *threads)
 {
 	alloc_free(threads->ids);
 	*threads = (struct meter_threads){ 0 };

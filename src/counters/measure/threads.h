@@ -16,13 +16,13 @@ struct meter_threads {
 };
 
 /* In place of what is there. Returns 0, -ESRCH: there is no such process; -E2BIG: it has too many; -ENOMEM, -errno. */
-int meter_threads_list(pid_t pid, struct meter_threads *threads);
+int measure_threads_list(pid_t pid, struct meter_threads *threads);
 
 /* Whether the thread is there, and not about to end: the kernel refuses to count such a one in various ways. */
-bool meter_thread_lives(pid_t pid, pid_t tid);
+bool measure_thread_lives(pid_t pid, pid_t tid);
 
 /* Whether others has none that threads has not. */
-bool meter_threads_hold(const struct meter_threads *threads, const struct meter_threads *others);
-void meter_threads_fini(struct meter_threads *threads);
+bool measure_threads_hold(const struct meter_threads *threads, const struct meter_threads *others);
+void measure_threads_fini(struct meter_threads *threads);
 
 #endif

@@ -53,7 +53,7 @@ static void end_signal(struct emit *emit, int16_t note)
 
 	ebpf_jump_if_imm(as, BPF_JEQ, R6, 0, sent);
 	if (emit->context->acts->stops_fd)
-		emit_note_back(emit, note);
+		codegen_note_back(emit, note);
 	ebpf_bind(as, sent);
 	ebpf_mov(as, R0, R6);
 }
@@ -70,7 +70,7 @@ static void signal_current(struct emit *emit, int16_t note, uint32_t no)
 
 	check_process(emit, R9, no);
 	if (emit->context->acts->stops_fd)
-		emit_note(emit, R9, note, no);
+		codegen_note(emit, R9, note, no);
 	ebpf_mov(as, R1, R7);
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, SIGSTOP, both);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, whole);
@@ -105,7 +105,7 @@ static void signal_other(struct emit *emit, int16_t note, uint32_t no)
 	ebpf_load(as, BPF_W, R6, R9, (int32_t)acts->tgid_offset);
 	check_process(emit, R6, release);
 	if (acts->stops_fd)
-		emit_note(emit, R6, note, release);
+		codegen_note(emit, R6, note, release);
 	ebpf_mov_imm(as, R3, PID_TYPE_PID);
 	ebpf_jump_if_imm(as, BPF_JNE, R8, 0, send);
 	ebpf_mov_imm(as, R3, PID_TYPE_TGID);
@@ -227,7 +227,7 @@ static void do_signal(struct emit *emit, const struct react_action *action, cons
 	}
 	ebpf_load(as, BPF_DW, R1, R10, kept);
 	ebpf_mov_imm(as, R3, args[0].field == REACT_BY_TID);
-	ebpf_mov_imm(as, R4, stops(action) ? emit_note_of(true, 0) : 0);
+	ebpf_mov_imm(as, R4, stops(action) ? codegen_note_of(true, 0) : 0);
 	ebpf_call_function(as, function_signal(emit));
 }
 
@@ -242,7 +242,7 @@ static void do_hold(struct emit *emit, const struct program_statement *statement
 	ebpf_alu_imm(as, BPF_RSH, R1, 32);
 	ebpf_mov_imm(as, R2, SIGSTOP);
 	ebpf_mov_imm(as, R3, 0);
-	ebpf_mov_imm(as, R4, emit_note_of(false, ask.aborts ? ask.signal : 0));
+	ebpf_mov_imm(as, R4, codegen_note_of(false, ask.aborts ? ask.signal : 0));
 	ebpf_call_function(as, function_signal(emit));
 }
 
@@ -287,7 +287,7 @@ static void do_stack(struct emit *emit, int16_t done, uint32_t none)
 }
 
 /* Does what can be done of the rule's statements for the run in the slots; done, on the stack, says which. */
-void emit_act(struct emit *emit, int16_t done)
+void codegen_act(struct emit *emit, int16_t done)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -302,7 +302,7 @@ void emit_act(struct emit *emit, int16_t done)
 		ebpf_note(as, "rule %s: %s", program_text(emit->program, emit->rule->name),
 			  action_of(emit, index)->name);
 		if (emit_is_machine(emit))
-			emit_unless_notice(emit, statement->notice, next);
+			codegen_unless_notice(emit, statement->notice, next);
 		if (action_of(emit, index)->primitive == REACT_HOLD)
 			do_hold(emit, statement);
 		else if (action_of(emit, index)->primitive == REACT_STACK)

@@ -20,8 +20,8 @@ static uint32_t function_twin(struct emit *emit)
 	emit_compare_runs(emit, 0, other);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
 	emit_if_stale(emit, stale);
-	emit_timers(emit, gone);
-	emit_frame_set(as, FRAME(found), 1);
+	codegen_timers(emit, gone);
+	memory_frame_set(as, FRAME(found), 1);
 	ebpf_jump(as, gone);
 	ebpf_bind(as, stale);
 	if (emit->rule->loss == PROGRAM_DISCARD) {
@@ -56,21 +56,21 @@ static void keep(struct emit *emit, uint32_t done)
 	emit_count_opened(emit, uncounted);
 	ebpf_store(as, BPF_W, R7, RUN(ordinal), R2);
 	ebpf_bind(as, uncounted);
-	emit_check_copy(emit, refused);
+	memory_check_copy(emit, refused);
 	load_place(emit, refused);
-	emit_frame_put(as, FRAME(current), R8);
+	memory_frame_put(as, FRAME(current), R8);
 	emit_run_address(emit, R8, R8);
 	ebpf_lower_copy(as, &whole);
 	ebpf_mov(as, R7, R8);
 	if (emit->rule->flags & PROGRAM_RULE_REPLACE) {
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(current));
 		ebpf_load(as, BPF_DW, R0, R7, RUN(first_ts));
-		emit_age_begin(emit, R1);
+		memory_age_begin(emit, R1);
 	}
-	emit_count_opener(emit, 1);
+	memory_count_opener(emit, 1);
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
 	emit_link(emit, 0);
-	emit_note_timer(emit, done);
+	codegen_note_timer(emit, done);
 	ebpf_jump(as, done);
 	ebpf_bind(as, refused);
 	emit_refuse(emit);
@@ -98,7 +98,7 @@ static void give_back(struct emit *emit)
 }
 
 /* When the original's lock was given back: the copy waits under its own key, unless there is an instance. */
-void emit_inherit(struct emit *emit)
+void codegen_inherit(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as), busy = ebpf_label(as), have = ebpf_label(as), empty = ebpf_label(as);
@@ -110,7 +110,7 @@ void emit_inherit(struct emit *emit)
 	emit_scratch(emit, R7);
 	emit_hash_run(emit, 0);
 	emit_lock_at(emit);
-	emit_frame_set(as, FRAME(found), 0);
+	memory_frame_set(as, FRAME(found), 0);
 	emit_lock_held(emit, busy);
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));

@@ -33,66 +33,66 @@ struct emit_exits {
 
 /* condition: leaves for if_false unless node, or a transition's hold, holds; does what the transition's actions say; a
  * note about it. */
-void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false);
+void codegen_condition(struct emit *emit, uint32_t node, uint32_t if_false);
 /* Leaves for if_false unless the transition's fit is true. This and the next count which conditions are. */
-void emit_require_fit(struct emit *emit, const struct program_transition *transition, uint32_t if_false);
-void emit_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
-		       uint32_t if_false);
-void emit_actions(struct emit *emit, const struct program_transition *transition);
-void emit_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
-			  const char *part, uint32_t node);
+void codegen_require_fit(struct emit *emit, const struct program_transition *transition, uint32_t if_false);
+void codegen_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			  uint32_t if_false);
+void codegen_actions(struct emit *emit, const struct program_transition *transition);
+void codegen_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			     const char *part, uint32_t node);
 
 /* act: does what is done at a match for the run in the slots; done, on the stack of the current function, says what
  * was. Overwrites r0-r5. */
-void emit_act(struct emit *emit, int16_t done);
+void codegen_act(struct emit *emit, int16_t done);
 
 /*
  * match: r8 = room in the ring for a match, leaving for none (a counted loss) where there is none; fill everything
  * but the slots (order in r7's run, or in r1 where there is no run) and hand it over, or give it back.
  */
-void emit_match_reserve(struct emit *emit, uint32_t none);
-void emit_match_fill(struct emit *emit);
-void emit_match_submit(struct emit *emit);
-void emit_match_discard(struct emit *emit);
-void emit_tainted(struct emit *emit);
-void emit_match_order(struct emit *emit);
-/* The whole of it for the run in r7; fill as emit_match_fill. Overwrites r8. */
-void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit));
+void codegen_match_reserve(struct emit *emit, uint32_t none);
+void codegen_match_fill(struct emit *emit);
+void codegen_match_submit(struct emit *emit);
+void codegen_match_discard(struct emit *emit);
+void codegen_tainted(struct emit *emit);
+void codegen_match_order(struct emit *emit);
+/* The whole of it for the run in r7; fill as codegen_match_fill. Overwrites r8. */
+void codegen_match_run(struct emit *emit, void (*fill)(struct emit *emit));
 
 /* copy: SKIPTILLANY's copy of the run in r7. */
-void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition);
+void codegen_copy(struct emit *emit, uint32_t state, const struct program_transition *transition);
 
 /* step, states: end the run in r7 if its time is up, or a loss has spoiled it; take it through the transitions of a
  * state; of its state, where the walk concerns it. */
-void emit_overdue(struct emit *emit, uint32_t overdue);
-void emit_end_overdue(struct emit *emit, uint32_t end);
-void emit_end_stale(struct emit *emit, uint32_t end);
-void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits);
-void emit_step_states(struct emit *emit, const struct plan_walk *walk, const struct emit_exits *exits);
+void codegen_overdue(struct emit *emit, uint32_t overdue);
+void codegen_end_overdue(struct emit *emit, uint32_t end);
+void codegen_end_stale(struct emit *emit, uint32_t end);
+void codegen_step(struct emit *emit, uint32_t state, const struct emit_exits *exits);
+void codegen_step_states(struct emit *emit, const struct plan_walk *walk, const struct emit_exits *exits);
 
 /* walk: steps the runs that the event finds; leaves for some if it may find any. */
-void emit_walks(struct emit *emit);
-void emit_look_at_walks(struct emit *emit, uint32_t some);
+void codegen_walks(struct emit *emit);
+void codegen_look_at_walks(struct emit *emit, uint32_t some);
 /* Calls function for the runs in the chain of the event's key. */
-void emit_walk_chain(struct emit *emit, const struct plan_walk *walk, uint32_t function);
+void codegen_walk_chain(struct emit *emit, const struct plan_walk *walk, uint32_t function);
 
 /* open: the start state's transitions; leaves for some if the event may open a run. */
-void emit_open(struct emit *emit);
-void emit_look_at_openings(struct emit *emit, uint32_t some);
+void codegen_open(struct emit *emit);
+void codegen_look_at_openings(struct emit *emit, uint32_t some);
 /* That found none: what it asked is counted, which an event that opens something does later. */
-void emit_count_openings(struct emit *emit);
+void codegen_count_openings(struct emit *emit);
 
 /* look: takes the lock; leaves for none if there is nothing to do or (a loss) it cannot be had. */
-void emit_hold(struct emit *emit, uint32_t none);
+void codegen_hold(struct emit *emit, uint32_t none);
 
 /* drop: ends, or marks, runs of the event's key. */
-void emit_drop(struct emit *emit);
+void codegen_drop(struct emit *emit);
 
 /* settle: a run is to be linked again: its address in register run, its number in the frame's member; all are. */
-void emit_push_moved(struct emit *emit, uint8_t run, size_t number);
-void emit_settle(struct emit *emit);
+void codegen_push_moved(struct emit *emit, uint8_t run, size_t number);
+void codegen_settle(struct emit *emit);
 
 /* rule: everything one rule does at one type. */
-void emit_rule(struct emit *emit);
+void codegen_rule(struct emit *emit);
 
 #endif

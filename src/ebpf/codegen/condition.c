@@ -20,8 +20,8 @@ static const char *state_name(const struct emit *emit, uint32_t target, char *bu
 }
 
 /* What the verifier's log and bpftool show from here on. */
-void emit_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
-			  const char *part, uint32_t node)
+void codegen_note_transition(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			     const char *part, uint32_t node)
 {
 	char condition[CONDITION_SHOWN_BYTES] = "", target[24];
 	const struct program *program = emit->program;
@@ -35,7 +35,7 @@ void emit_note_transition(struct emit *emit, uint32_t state, const struct progra
 }
 
 /* Leaves for if_false unless node holds; a division by zero counts and makes it false. */
-void emit_condition(struct emit *emit, uint32_t node, uint32_t if_false)
+void codegen_condition(struct emit *emit, uint32_t node, uint32_t if_false)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -64,28 +64,28 @@ static void counted(struct emit *emit, const struct program_transition *transiti
 
 	program_why_conditions(emit->program, node, &found);
 	for (uint32_t i = 0; i < found.count; i++) {
-		emit_condition(emit, found.nodes[i], if_false);
+		codegen_condition(emit, found.nodes[i], if_false);
 		if (i + 1 < found.count)
 			emit_why_true(emit, transition, at + i);
 	}
 }
 
-void emit_require_fit(struct emit *emit, const struct program_transition *transition, uint32_t if_false)
+void codegen_require_fit(struct emit *emit, const struct program_transition *transition, uint32_t if_false)
 {
 	if (emit->context->plan->counts_why)
 		counted(emit, transition, PROGRAM_WHY_TRUE, transition->fit, if_false);
 	else
-		emit_condition(emit, transition->fit, if_false);
+		codegen_condition(emit, transition->fit, if_false);
 }
 
 /* Leaves for if_false unless the transition's hold is true; state: out of which it leads. */
-void emit_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
-		       uint32_t if_false)
+void codegen_require_hold(struct emit *emit, uint32_t state, const struct program_transition *transition,
+			  uint32_t if_false)
 {
 	uint32_t holds, fails;
 
 	if (!emit->context->plan->counts_why || transition->hold == PROGRAM_NONE) {
-		emit_condition(emit, transition->hold, if_false);
+		codegen_condition(emit, transition->hold, if_false);
 		return;
 	}
 	holds = ebpf_label(emit->as);
@@ -99,7 +99,7 @@ void emit_require_hold(struct emit *emit, uint32_t state, const struct program_t
 }
 
 /* A division by zero in an action leaves the slot as it is, and is counted. */
-void emit_actions(struct emit *emit, const struct program_transition *transition)
+void codegen_actions(struct emit *emit, const struct program_transition *transition)
 {
 	const struct program_action *actions = program_actions(emit->program, transition);
 

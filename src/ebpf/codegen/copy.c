@@ -29,26 +29,26 @@ static void copy_to_match(struct emit *emit, uint32_t state, const struct progra
 	uint32_t discard = ebpf_label(as), full = ebpf_label(as);
 
 	if (emit->rule->loss == PROGRAM_DISCARD) {
-		emit_tainted(emit);
+		codegen_tainted(emit);
 		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
 	}
-	emit_match_reserve(emit, done);
+	codegen_match_reserve(emit, done);
 	copy_slots(emit, sizeof(struct matcher_match), R7, sizeof(struct matcher_run));
 	emit_set_slots(emit, R8, sizeof(struct matcher_match));
-	emit_actions(emit, transition);
-	emit_require_hold(emit, state, transition, discard);
+	codegen_actions(emit, transition);
+	codegen_require_hold(emit, state, transition, discard);
 	keep_event(emit, transition, full);
-	emit_match_fill(emit);
-	emit_tainted(emit);
+	codegen_match_fill(emit);
+	codegen_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
-	emit_match_order(emit); /* among the matches of this event, the place of its original */
-	emit_match_submit(emit);
+	codegen_match_order(emit); /* among the matches of this event, the place of its original */
+	codegen_match_submit(emit);
 	ebpf_jump(as, done);
 	ebpf_bind(as, full);
 	emit_log_forget(emit, R8, sizeof(struct matcher_match));
 	ebpf_bind(as, discard);
 	if (transition->hold != PROGRAM_NONE || emit->plan->history.log_entries)
-		emit_match_discard(emit);
+		codegen_match_discard(emit);
 }
 
 /* The same where something is done at the match: aside, as in codegen/open.c. */
@@ -62,13 +62,13 @@ static void copy_to_acting(struct emit *emit, uint32_t state, const struct progr
 	emit_scratch(emit, R8);
 	ebpf_lower_copy(as, &head);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
-	emit_frame_point(as, FRAME(scratch), R7);
+	memory_frame_point(as, FRAME(scratch), R7);
 	ebpf_mov(as, R7, R8);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
-	emit_actions(emit, transition);
-	emit_require_hold(emit, state, transition, back);
+	codegen_actions(emit, transition);
+	codegen_require_hold(emit, state, transition, back);
 	keep_event(emit, transition, full);
-	emit_match_run(emit, emit_match_fill);
+	codegen_match_run(emit, codegen_match_fill);
 	ebpf_bind(as, full);
 	emit_log_forget(emit, R7, sizeof(struct matcher_run));
 	ebpf_bind(as, back);
@@ -80,7 +80,7 @@ static void copy_to_acting(struct emit *emit, uint32_t state, const struct progr
 static void take(struct emit *emit, uint32_t none)
 {
 	emit_take(emit, none);
-	emit_frame_put(emit->as, FRAME(copied), R8);
+	memory_frame_put(emit->as, FRAME(copied), R8);
 	emit_run_address(emit, R8, R8);
 }
 
@@ -95,7 +95,7 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	ebpf_store(as, BPF_DW, R8, RUN(made), R0);
 	if (emit->rule->flags & PROGRAM_RULE_REPLACE) {
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(copied));
-		emit_age_begin(emit, R1);
+		memory_age_begin(emit, R1);
 	}
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state),
@@ -104,7 +104,7 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	ebpf_store(as, BPF_DW, R8, RUN(first_ts), R0);
 	ebpf_load(as, BPF_W, R0, R7, RUN(epoch));
 	ebpf_store(as, BPF_W, R8, RUN(epoch), R0);
-	emit_push_moved(emit, R8, FRAME(copied));
+	codegen_push_moved(emit, R8, FRAME(copied));
 }
 
 /* The copy in r8 takes the transition, which its slots show already. */
@@ -132,30 +132,30 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 		take(emit, done);
 		copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 		emit_set_slots(emit, R8, sizeof(struct matcher_run));
-		emit_actions(emit, transition);
+		codegen_actions(emit, transition);
 		begin_copy(emit, transition, done);
 		return;
 	}
 	emit_scratch(emit, R8);
-	emit_frame_point(as, FRAME(scratch), R8);
+	memory_frame_point(as, FRAME(scratch), R8);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
-	emit_actions(emit, transition);
-	emit_note_transition(emit, state, transition, "hold", transition->hold);
-	emit_require_hold(emit, state, transition, done);
+	codegen_actions(emit, transition);
+	codegen_note_transition(emit, state, transition, "hold", transition->hold);
+	codegen_require_hold(emit, state, transition, done);
 	take(emit, done);
 	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 	copy_slots(emit, sizeof(struct matcher_run), R5, sizeof(struct matcher_run));
 	begin_copy(emit, transition, done);
 }
 
-void emit_copy(struct emit *emit, uint32_t state, const struct program_transition *transition)
+void codegen_copy(struct emit *emit, uint32_t state, const struct program_transition *transition)
 {
 	uint32_t done = ebpf_label(emit->as);
 
-	emit_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
+	codegen_note_transition(emit, state, transition, "copy", PROGRAM_NONE);
 	emit_count_opened(emit, done);
-	emit_frame_put(emit->as, FRAME(ordinal), R2);
+	memory_frame_put(emit->as, FRAME(ordinal), R2);
 	if (transition->target == PROGRAM_TARGET_MATCH && emit->plan->aside)
 		copy_to_acting(emit, state, transition, done);
 	else if (transition->target == PROGRAM_TARGET_MATCH)

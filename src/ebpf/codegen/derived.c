@@ -17,13 +17,13 @@
 
 enum { MATCH_OFF = sizeof(struct matcher_raised) };
 
-bool emit_raises(const struct emit *emit)
+bool codegen_raises(const struct emit *emit)
 {
 	return emit->derived && emit->plan->raises;
 }
 
 /* What a match takes in the ring, or in a node. */
-uint32_t emit_derived_match_bytes(const struct plan_rule *rule)
+uint32_t codegen_derived_match_bytes(const struct plan_rule *rule)
 {
 	uint32_t bytes = (uint32_t)sizeof(struct matcher_match) + rule->area_bytes;
 
@@ -43,7 +43,7 @@ static void measure(const struct emit_context *context, struct emit_derived *der
 
 	for (uint32_t rule = 0; rule < program->rule_count; rule++) {
 		if (derived->cascade.rules[rule])
-			match_bytes = most(match_bytes, emit_derived_match_bytes(&context->plan->rules[rule]));
+			match_bytes = most(match_bytes, codegen_derived_match_bytes(&context->plan->rules[rule]));
 		if (context->plan->rules[rule].raised)
 			scratch_bytes = most(scratch_bytes, context->memory->rules[rule].stride);
 	}
@@ -61,14 +61,14 @@ static void measure(const struct emit_context *context, struct emit_derived *der
 			     MATCHER_CACHE_LINE;
 }
 
-int emit_derived_add(const struct emit_context *context, uint32_t type, const struct plan_part *part,
-		     struct emit_derived *derived)
+int codegen_derived_add(const struct emit_context *context, uint32_t type, const struct plan_part *part,
+			struct emit_derived *derived)
 {
 	derived->at_event = type != PROGRAM_NONE;
 	return plan_cascade(context->plan, type, part, &derived->cascade);
 }
 
-int emit_derived_settle(const struct emit_context *context, struct emit_derived *derived, bool keeps)
+int codegen_derived_settle(const struct emit_context *context, struct emit_derived *derived, bool keeps)
 {
 	measure(context, derived);
 	derived->map = -1;
@@ -78,13 +78,13 @@ int emit_derived_settle(const struct emit_context *context, struct emit_derived 
 	return keeps && derived->map < 0 ? derived->map : 0;
 }
 
-void emit_derived_fini(struct emit_derived *derived)
+void codegen_derived_fini(struct emit_derived *derived)
 {
 	plan_cascade_fini(&derived->cascade);
 }
 
 /* dst = the node of this number, which the verifier must know to be within their count. Overwrites r0. */
-void emit_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t index)
+void codegen_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t index)
 {
 	ebpf_mov(emit->as, R0, index);
 	ebpf_alu_imm(emit->as, BPF_MUL, R0, (int32_t)emit->derived->bytes);
@@ -94,7 +94,7 @@ void emit_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t in
 }
 
 /* r8 = this CPU's queue, also in the frame; leaves for unknown. Overwrites r0-r5. */
-void emit_derived_queue(struct emit *emit, uint32_t unknown)
+void codegen_derived_queue(struct emit *emit, uint32_t unknown)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -103,20 +103,20 @@ void emit_derived_queue(struct emit *emit, uint32_t unknown)
 	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)emit->derived->cpu_bytes);
 	ebpf_load_value(as, R8, emit->derived->map, 0);
 	ebpf_alu(as, BPF_ADD, R8, R0);
-	emit_frame_point(as, FRAME(queue), R8);
+	memory_frame_point(as, FRAME(queue), R8);
 }
 
-void emit_derived_reserve(struct emit *emit, uint32_t none)
+void codegen_derived_reserve(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t unused = ebpf_label(as), full = ebpf_label(as), have = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: room for an event to raise", program_text(emit->program, emit->rule->name));
-	emit_derived_queue(emit, full);
+	codegen_derived_queue(emit, full);
 	ebpf_load(as, BPF_W, R1, R8, QUEUE(free));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, unused);
 	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, full);
-	emit_derived_node(emit, R2, R8, R1);
+	codegen_derived_node(emit, R2, R8, R1);
 	ebpf_load(as, BPF_W, R0, R2, NODE(next));
 	ebpf_store(as, BPF_W, R8, QUEUE(free), R0);
 	ebpf_jump(as, have);
@@ -125,7 +125,7 @@ void emit_derived_reserve(struct emit *emit, uint32_t none)
 	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)emit->derived->count, full);
 	ebpf_alu_imm(as, BPF_ADD, R1, 1);
 	ebpf_store(as, BPF_W, R8, QUEUE(used), R1);
-	emit_derived_node(emit, R2, R8, R1);
+	codegen_derived_node(emit, R2, R8, R1);
 	ebpf_jump(as, have);
 	ebpf_bind(as, full);
 	emit_lose_raised(emit);
@@ -144,7 +144,7 @@ static void load_node(struct emit *emit)
 	ebpf_load(emit->as, BPF_DW, R2, R9, FRAME(queue));
 }
 
-void emit_derived_discard(struct emit *emit)
+void codegen_derived_discard(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -156,7 +156,7 @@ void emit_derived_discard(struct emit *emit)
 }
 
 /* Where the match in r8 comes from: outside, or the raised event being dealt with. Overwrites r0-r2. */
-void emit_derived_origin(struct emit *emit)
+void codegen_derived_origin(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	int32_t at = (int32_t)(sizeof(struct matcher_match) + emit->plan->area_bytes);
@@ -250,7 +250,7 @@ static void load_after_cursor(struct emit *emit, uint8_t queue, uint32_t bad)
 	ebpf_jump(as, have);
 	ebpf_bind(as, inside);
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, bad);
-	emit_derived_node(emit, R1, queue, R2);
+	codegen_derived_node(emit, R1, queue, R2);
 	ebpf_load(as, BPF_W, R1, R1, NODE(next));
 	ebpf_bind(as, have);
 }
@@ -270,10 +270,10 @@ static uint32_t function_seek(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, stop);
 	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, stop);
 	ebpf_mov(as, R6, R1);
-	emit_derived_node(emit, R7, R8, R1);
+	codegen_derived_node(emit, R7, R8, R1);
 	ebpf_load(as, BPF_W, R2, R8, QUEUE(fresh));
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, stop);
-	emit_derived_node(emit, R3, R8, R2);
+	codegen_derived_node(emit, R3, R8, R2);
 	jump_if_later(emit, R7, R3, stop);
 	ebpf_store(as, BPF_W, R8, QUEUE(cursor), R6);
 	ebpf_return_0_or_1(as, stop);
@@ -302,7 +302,7 @@ static void insert(struct emit *emit)
 	ebpf_store(as, BPF_W, R3, NODE(next), R1);
 	ebpf_load(as, BPF_W, R1, R3, NODE(self));
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, front);
-	emit_derived_node(emit, R4, R5, R2);
+	codegen_derived_node(emit, R4, R5, R2);
 	ebpf_store(as, BPF_W, R4, NODE(next), R1);
 	ebpf_jump(as, done);
 	ebpf_bind(as, front);
@@ -319,11 +319,11 @@ static void report(struct emit *emit)
 
 	if (emit->plan->silences) {
 		emit_set_slots(&of_match, R8, sizeof(struct matcher_match));
-		emit_if_silent(&of_match, done);
+		codegen_if_silent(&of_match, done);
 	}
 	ebpf_load_map(as, R1, emit->context->memory->ring_fd);
 	ebpf_mov(as, R2, R8);
-	ebpf_mov_imm(as, R3, emit_derived_match_bytes(emit->plan));
+	ebpf_mov_imm(as, R3, codegen_derived_match_bytes(emit->plan));
 	ebpf_mov_imm(as, R4, emit->context->silent ? BPF_RB_NO_WAKEUP : 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_output);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, reported);
@@ -336,7 +336,7 @@ static void report(struct emit *emit)
 }
 
 /* The match in r8 is complete. Overwrites r0-r5. */
-void emit_derived_submit(struct emit *emit)
+void codegen_derived_submit(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t first = ebpf_label(as), done = ebpf_label(as);
@@ -354,7 +354,7 @@ void emit_derived_submit(struct emit *emit)
 	ebpf_load(as, BPF_W, R1, R2, QUEUE(last));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, first);
 	ebpf_jump_if_imm(as, BPF_JGT, R1, (int32_t)emit->derived->count, first);
-	emit_derived_node(emit, R4, R2, R1);
+	codegen_derived_node(emit, R4, R2, R1);
 	if (!emit->event->in_order)
 		jump_if_later(emit, R4, R3, out_of_order);
 	ebpf_store(as, BPF_W, R4, NODE(next), R5);
@@ -370,7 +370,7 @@ void emit_derived_submit(struct emit *emit)
 	ebpf_bind(as, end);
 }
 
-void emit_derived_take_over(struct emit *emit, uint32_t none)
+void codegen_derived_take_over(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t first = ebpf_label(as), taken = ebpf_label(as);
@@ -381,7 +381,7 @@ void emit_derived_take_over(struct emit *emit, uint32_t none)
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, first);
 	ebpf_load(as, BPF_W, R2, R8, QUEUE(end));
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)emit->derived->count, none);
-	emit_derived_node(emit, R3, R8, R2);
+	codegen_derived_node(emit, R3, R8, R2);
 	ebpf_store(as, BPF_W, R3, NODE(next), R1);
 	ebpf_jump(as, taken);
 	ebpf_bind(as, first);
@@ -392,7 +392,7 @@ void emit_derived_take_over(struct emit *emit, uint32_t none)
 	ebpf_store_imm(as, BPF_DW, R8, QUEUE(first), 0);
 }
 
-void emit_derived_later(struct emit *emit)
+void codegen_derived_later(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as), none = ebpf_label(as);
@@ -400,9 +400,9 @@ void emit_derived_later(struct emit *emit)
 	ebpf_note(as, "rule %s: did it raise anything", program_text(emit->program, emit->rule->name));
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
-	emit_derived_take_over(emit, none);
-	emit_frame_set(as, FRAME(raised), 1);
+	codegen_derived_take_over(emit, none);
+	memory_frame_set(as, FRAME(raised), 1);
 	ebpf_bind(as, none);
-	emit_frame_forget(as, FRAME(queue));
+	memory_frame_forget(as, FRAME(queue));
 	ebpf_bind(as, done);
 }

@@ -160,7 +160,8 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 		place++;
 		if (emit_is_machine(&emit)) {
 			emit_set_slots(&emit, R7, MATCH_OFF + sizeof(struct matcher_match));
-			emit_unless_notice(&emit, statement->notice, is_last ? drain->release : drain->places[place]);
+			codegen_unless_notice(&emit, statement->notice,
+					      is_last ? drain->release : drain->places[place]);
 		}
 		make_record(&emit, statement);
 		ebpf_store_imm(as, BPF_W, R7, NODE(then), is_last ? 0 : (int32_t)place);
@@ -175,7 +176,7 @@ static void load_record(struct drain *drain)
 
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(node));
 	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)drain->derived->record_off);
-	emit_frame_point(as, FRAME(record), R6);
+	memory_frame_point(as, FRAME(record), R6);
 }
 
 /* All rules that take the type, at its event in the node. */
@@ -193,15 +194,15 @@ static void emit_arrived(struct drain *drain, uint32_t type)
 
 		if (event->asks_ends)
 			emit_look_for_cut(&emit);
-		emit_rule(&emit);
-		emit_frame_leave_rule(as);
+		codegen_rule(&emit);
+		memory_frame_leave_rule(as);
 		if (event->asks_ends)
 			emit_count_cut(&emit);
-		if (emit_raises(&emit)) {
+		if (codegen_raises(&emit)) {
 			uint32_t none = ebpf_label(as);
 
 			ebpf_load(as, BPF_DW, R8, R9, FRAME(queue));
-			emit_derived_take_over(&emit, none);
+			codegen_derived_take_over(&emit, none);
 			ebpf_bind(as, none);
 		}
 	}
@@ -269,8 +270,8 @@ static void emit_turn(struct drain *drain)
 	ebpf_load(as, BPF_W, R2, R8, QUEUE(pending));
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, drain->stop);
 	ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)drain->derived->count, drain->stop);
-	emit_derived_node(&emit, R7, R8, R2);
-	emit_frame_point(as, FRAME(node), R7);
+	codegen_derived_node(&emit, R7, R8, R2);
+	memory_frame_point(as, FRAME(node), R7);
 	ebpf_jump_if_imm(as, BPF_JGE, R5, MATCHER_TURNS_MAX, flood);
 	ebpf_load(as, BPF_W, R0, R7, NODE(place));
 	dispatch(drain, 1, drain->derived->cascade.place_count + 1);
@@ -318,7 +319,7 @@ static uint32_t function_turn(const struct emit_context *context, struct ebpf_as
 	return function;
 }
 
-void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
+void codegen_drain_function(const struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived)
 {
 	struct emit emit = emit_of(context, as, &context->plan->rules[0].deadline);
 	uint32_t turn = function_turn(context, as, derived), unknown;
@@ -330,8 +331,8 @@ void emit_drain_function(const struct emit_context *context, struct ebpf_asm *as
 	ebpf_note(as, "what was raised is dealt with");
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, ebpf_stack_take(as, sizeof(struct matcher_frame)));
-	emit_frame_begin(context->memory, as);
-	emit_derived_queue(&emit, unknown);
+	memory_frame_begin(context->memory, as);
+	codegen_derived_queue(&emit, unknown);
 	ebpf_store_imm(as, BPF_W, R8, QUEUE(turn), 0);
 	ebpf_mov_imm(as, R1, MATCHER_TURNS_MAX + MATCHER_RAISED_MAX + 1);
 	ebpf_load_function(as, R2, turn);

@@ -40,7 +40,7 @@ static uint32_t function_drop(struct emit *emit, const struct plan_walk *walk)
 }
 
 /* The runs of the event's key that are still in the chain. One class, as keys are those of the joins; or all runs. */
-void emit_drop(struct emit *emit)
+void codegen_drop(struct emit *emit)
 {
 	struct plan_walk walk = { .group = 0, .key = emit->event->key };
 	uint32_t done = ebpf_label(emit->as);
@@ -50,6 +50,6 @@ void emit_drop(struct emit *emit)
 	if (emit->rule->flags & PROGRAM_RULE_DROP_ALL)
 		emit_loop_places(emit, function_drop(emit, NULL));
 	else
-		emit_walk_chain(emit, &walk, function_drop(emit, &walk));
+		codegen_walk_chain(emit, &walk, function_drop(emit, &walk));
 	ebpf_bind(emit->as, done);
 }

@@ -36,7 +36,7 @@ static void make_record(struct emit *emit)
 
 static void fill(struct emit *emit)
 {
-	emit_match_fill(emit);
+	codegen_match_fill(emit);
 	ebpf_store_imm(emit->as, BPF_H, R8, MATCH(at_deadline), 1);
 }
 
@@ -44,7 +44,7 @@ static void fill(struct emit *emit)
  * bpf_loop's callback (turn, frame): the timer of the frame's current instance goes off, if it is before the frame's
  * now; the frame's current is 0 where that ends the instance. The bucket is locked.
  */
-uint32_t emit_function_timer(const struct emit *outer)
+uint32_t codegen_function_timer(const struct emit *outer)
 {
 	struct emit emit = *outer;
 	struct ebpf_asm *as = emit.as;
@@ -68,21 +68,21 @@ uint32_t emit_function_timer(const struct emit *outer)
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, stop);
 	emit_check_index(&emit, R8, stop);
 	emit_run_address(&emit, R7, R8);
-	emit_load_timer(&emit, R1);
+	codegen_load_timer(&emit, R1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, stop);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(now));
 	ebpf_jump_if(as, BPF_JGE, R1, R0, stop);
 	ebpf_mov(as, R6, R10);
 	ebpf_alu_imm(as, BPF_ADD, R6, record);
 	make_record(&emit);
-	emit_step_states(&emit, &emit.event->walks[0], &exits);
+	codegen_step_states(&emit, &emit.event->walks[0], &exits);
 	ebpf_jump(as, exits.stay);
-	emit_leave_instance(&emit, &exits, fill);
+	codegen_leave_instance(&emit, &exits, fill);
 	ebpf_bind(as, exits.stay);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(current));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, stop);
-	emit_clear_timer(&emit);
-	emit_note_timer(&emit, none);
+	codegen_clear_timer(&emit);
+	codegen_note_timer(&emit, none);
 	ebpf_bind(as, none);
 	ebpf_return_0_or_1(as, stop);
 	ebpf_asm_leave(as);
@@ -93,7 +93,7 @@ uint32_t emit_function_timer(const struct emit *outer)
  * Timers of the instance in r7, the frame's current, that are before the event in r6 go off first. Leaves for gone
  * where one ends the instance. More than a few at once are a loss.
  */
-void emit_timers(struct emit *emit, uint32_t gone)
+void codegen_timers(struct emit *emit, uint32_t gone)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t none = ebpf_label(as);
@@ -101,19 +101,19 @@ void emit_timers(struct emit *emit, uint32_t gone)
 	if (!emit->plan->timed)
 		return;
 	ebpf_note(as, "machine %s: timers before the event", program_text(emit->program, emit->rule->name));
-	emit_load_timer(emit, R1);
+	codegen_load_timer(emit, R1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_jump_if(as, BPF_JGE, R1, R0, none);
-	emit_frame_put(as, FRAME(now), R0);
+	memory_frame_put(as, FRAME(now), R0);
 	ebpf_mov_imm(as, R1, MATCHER_FIRINGS_MAX);
-	ebpf_load_function(as, R2, emit_function_timer(emit));
+	ebpf_load_function(as, R2, codegen_function_timer(emit));
 	ebpf_mov(as, R3, R9);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(current));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, gone);
-	emit_load_timer(emit, R1);
+	codegen_load_timer(emit, R1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_jump_if(as, BPF_JGE, R1, R0, none);

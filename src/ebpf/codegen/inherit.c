@@ -25,10 +25,10 @@ static void keep_if_other_key(struct emit *emit)
 	ebpf_bind(as, other);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R1, CONTROL(used));
-	emit_frame_put(as, FRAME(last), R0);
+	memory_frame_put(as, FRAME(last), R0);
 	emit_take_ahead(emit, emit->rule->flags & PROGRAM_RULE_REPLACE);
 	ebpf_alu_imm(as, BPF_ADD, R8, 1);
-	emit_frame_put(as, FRAME(copied), R8);
+	memory_frame_put(as, FRAME(copied), R8);
 	ebpf_bind(as, done);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
 }
@@ -43,7 +43,7 @@ static void copy_to_scratch(struct emit *emit, const struct program_transition *
 	emit_scratch(emit, R8);
 	ebpf_lower_copy(as, &slots);
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
-	emit_actions(emit, transition);
+	codegen_actions(emit, transition);
 	ebpf_store_imm(as, BPF_DW, R8, RUN(next), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(bucket), 0);
 	ebpf_store_imm(as, BPF_W, R8, RUN(state), (int32_t)transition->target);
@@ -61,7 +61,8 @@ static void copy_to_scratch(struct emit *emit, const struct program_transition *
 }
 
 /* The first that fits of the transitions that copies take. */
-void emit_try_inherits(struct emit *emit, uint32_t state, const struct program_transition *transitions, uint32_t count)
+void codegen_try_inherits(struct emit *emit, uint32_t state, const struct program_transition *transitions,
+			  uint32_t count)
 {
 	uint32_t done = ebpf_label(emit->as);
 
@@ -70,8 +71,8 @@ void emit_try_inherits(struct emit *emit, uint32_t state, const struct program_t
 
 		if (!inherits(&transitions[i]))
 			continue;
-		emit_note_transition(emit, state, &transitions[i], "copy if", transitions[i].fit);
-		emit_require_fit(emit, &transitions[i], next);
+		codegen_note_transition(emit, state, &transitions[i], "copy if", transitions[i].fit);
+		codegen_require_fit(emit, &transitions[i], next);
 		emit_why_taken(emit, state, &transitions[i]);
 		if (plan_lives_on(&transitions[i]))
 			copy_to_scratch(emit, &transitions[i]);

@@ -18,10 +18,10 @@ static void look(struct emit *emit, uint32_t busy, uint32_t none)
 	if (several) {
 		emit_load_held(emit);
 		ebpf_load(as, BPF_W, R2, R8, BUCKET(moves));
-		emit_frame_put(as, FRAME(moves), R2);
+		memory_frame_put(as, FRAME(moves), R2);
 	}
-	emit_look_at_walks(emit, busy);
-	emit_look_at_openings(emit, busy);
+	codegen_look_at_walks(emit, busy);
+	codegen_look_at_openings(emit, busy);
 	if (several) {
 #if !defined(__x86_64__) /* elsewhere loads may pass each other: an exchange orders them */
 		ebpf_mov_imm(as, R0, 0);
@@ -35,11 +35,11 @@ static void look(struct emit *emit, uint32_t busy, uint32_t none)
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(moves));
 		ebpf_jump_if(as, BPF_JNE, R1, R2, busy);
 	}
-	emit_count_openings(emit);
+	codegen_count_openings(emit);
 	ebpf_jump(as, none);
 }
 
-void emit_hold(struct emit *emit, uint32_t none)
+void codegen_hold(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t busy = ebpf_label(as), lost = ebpf_label(as), held = ebpf_label(as);

@@ -33,11 +33,11 @@ static uint32_t function_instance(struct emit *emit, const struct plan_walk *wal
 	emit_fetch_run(emit, end);
 	emit_check_key(emit, walk, other);
 	emit_if_stale(emit, stale);
-	emit_frame_set(as, FRAME(found), 1);
-	emit_timers(emit, gone);
-	emit_step_states(emit, walk, &exits);
+	memory_frame_set(as, FRAME(found), 1);
+	codegen_timers(emit, gone);
+	codegen_step_states(emit, walk, &exits);
 	ebpf_jump(as, exits.stay);
-	emit_leave_instance(emit, &exits, emit_match_fill);
+	codegen_leave_instance(emit, &exits, codegen_match_fill);
 	ebpf_bind(as, exits.stay);
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_exit(as);
@@ -47,7 +47,7 @@ static uint32_t function_instance(struct emit *emit, const struct plan_walk *wal
 		emit_remove_run(emit);
 	}
 	ebpf_bind(as, gone);
-	emit_frame_set(as, FRAME(found), 0);
+	memory_frame_set(as, FRAME(found), 0);
 	ebpf_jump(as, exits.stay);
 	ebpf_bind(as, other);
 	emit_turn_end(emit, end);
@@ -64,8 +64,8 @@ static void look_at_end(struct emit *emit, uint32_t none)
 	for (uint32_t i = 0; i < count; i++, transition++) {
 		uint32_t next = ebpf_label(emit->as);
 
-		emit_note_transition(emit, 1, transition, "fit", transition->fit);
-		emit_condition(emit, transition->fit, next);
+		codegen_note_transition(emit, 1, transition, "fit", transition->fit);
+		codegen_condition(emit, transition->fit, next);
 		ebpf_jump(emit->as, fits);
 		ebpf_bind(emit->as, next);
 	}
@@ -91,9 +91,9 @@ static void next_chain(struct emit *emit, uint32_t done)
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
+	memory_frame_point(as, FRAME(bucket), R8);
 	ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
-	emit_frame_put(as, FRAME(next), R0);
+	memory_frame_put(as, FRAME(next), R0);
 }
 
 /* bpf_loop's callback (turn, frame): one chain's begin, or one run, of the stripe. */
@@ -110,7 +110,7 @@ static uint32_t function_end_part(struct emit *emit, const struct plan_walk *wal
 	ebpf_mov(as, R9, R2);
 	emit_fetch_run(emit, none);
 	emit_compare_key(emit, walk, done);
-	emit_timers(emit, done);
+	codegen_timers(emit, done);
 	emit_why_taken(emit, 1, first);
 	emit_remove_run(emit);
 	ebpf_jump(as, done);
@@ -133,11 +133,11 @@ static void end_part(struct emit *emit)
 	emit->has_late = true;
 	look_at_end(emit, none);
 	emit_hash_stripe(emit, &walk);
-	emit_frame_put(as, FRAME(opened), R1);
-	emit_frame_set(as, FRAME(next), 0);
+	memory_frame_put(as, FRAME(opened), R1);
+	memory_frame_set(as, FRAME(next), 0);
 	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
-	emit_frame_point(as, FRAME(lock), R8);
+	memory_frame_point(as, FRAME(bucket), R8);
+	memory_frame_point(as, FRAME(lock), R8);
 	emit_lock_held(emit, busy);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(lock));
 	ebpf_store_imm(as, BPF_W, R1, BUCKET(moves), 1 << emit->plan->inner_bits);
@@ -158,10 +158,10 @@ static void step_or_open(struct emit *emit, uint32_t done)
 	struct ebpf_asm *as = emit->as;
 	uint32_t found = ebpf_label(as), empty = ebpf_label(as);
 
-	emit_frame_set(as, FRAME(found), 0);
+	memory_frame_set(as, FRAME(found), 0);
 	if (emit->event->copies)
-		emit_frame_set(as, FRAME(copied), 0);
-	emit_hold(emit, done);
+		memory_frame_set(as, FRAME(copied), 0);
+	codegen_hold(emit, done);
 	if (emit->event->walk_count) {
 		ebpf_load(as, BPF_DW, R8, R9, FRAME(bucket));
 		ebpf_load(as, BPF_W, R0, R8, BUCKET(head));
@@ -171,16 +171,16 @@ static void step_or_open(struct emit *emit, uint32_t done)
 		ebpf_jump_if_imm(as, BPF_JNE, R0, 0, found);
 		ebpf_bind(as, empty);
 	}
-	emit_open(emit);
+	codegen_open(emit);
 	ebpf_bind(as, found);
 	emit_let_go(emit);
 	if (emit->event->copies)
-		emit_inherit(emit);
+		codegen_inherit(emit);
 	if (emit->rule->flags & PROGRAM_RULE_REPLACE && (emit->event->opens_runs || emit->event->copies))
-		emit_free_spare(emit, emit->plan->timed ? emit_timers : NULL);
+		memory_free_spare(emit, emit->plan->timed ? codegen_timers : NULL);
 }
 
-void emit_machine(struct emit *emit)
+void codegen_machine(struct emit *emit)
 {
 	uint32_t done = ebpf_label(emit->as);
 
@@ -188,7 +188,7 @@ void emit_machine(struct emit *emit)
 	emit_functions_new(emit);
 	ebpf_note(emit->as, "machine %s", program_text(emit->program, emit->rule->name));
 	if (!emit->holds)
-		emit_open(emit); /* which keeps nothing */
+		codegen_open(emit); /* which keeps nothing */
 	else if (emit->event->names_part)
 		end_part(emit);
 	else

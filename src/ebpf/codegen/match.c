@@ -5,17 +5,17 @@
 #include "ebpf/codegen/machine.h"
 #include "ebpf/sums/sums.h"
 
-void emit_match_reserve(struct emit *emit, uint32_t none)
+void codegen_match_reserve(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t there = ebpf_label(as);
 
-	if (emit_raises(emit)) {
-		emit_derived_reserve(emit, none);
+	if (codegen_raises(emit)) {
+		codegen_derived_reserve(emit, none);
 		return;
 	}
 	ebpf_load_map(as, R1, emit->context->memory->ring_fd);
-	ebpf_mov_imm(as, R2, emit_derived_match_bytes(emit->plan));
+	ebpf_mov_imm(as, R2, codegen_derived_match_bytes(emit->plan));
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_call(as, BPF_FUNC_ringbuf_reserve);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, there);
@@ -26,7 +26,7 @@ void emit_match_reserve(struct emit *emit, uint32_t none)
 }
 
 /* Everything of the record in r8 that comes from the event in r6. */
-void emit_match_fill(struct emit *emit)
+void codegen_match_fill(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words comm = { R8, R6, MATCH(comm), HEADER(comm), EVENT_COMM_BYTES / 8 };
@@ -56,7 +56,7 @@ void emit_match_fill(struct emit *emit)
 static void mark_matched(struct emit *emit)
 {
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
-		emit_frame_set(emit->as, offsetof(struct matcher_frame, matched), MATCHER_DROPS);
+		memory_frame_set(emit->as, offsetof(struct matcher_frame, matched), MATCHER_DROPS);
 }
 
 /*
@@ -83,9 +83,9 @@ static void load_flags(struct emit *emit, int16_t done)
 static void submit(struct emit *emit, int16_t done)
 {
 	mark_matched(emit);
-	emit_derived_origin(emit);
-	if (emit_raises(emit)) {
-		emit_derived_submit(emit);
+	codegen_derived_origin(emit);
+	if (codegen_raises(emit)) {
+		codegen_derived_submit(emit);
 		return;
 	}
 	emit_count(emit, CONTROL(matches), 1);
@@ -94,15 +94,15 @@ static void submit(struct emit *emit, int16_t done)
 	ebpf_call(emit->as, BPF_FUNC_ringbuf_submit);
 }
 
-void emit_match_submit(struct emit *emit)
+void codegen_match_submit(struct emit *emit)
 {
 	submit(emit, 0);
 }
 
-void emit_match_discard(struct emit *emit)
+void codegen_match_discard(struct emit *emit)
 {
-	if (emit_raises(emit)) {
-		emit_derived_discard(emit);
+	if (codegen_raises(emit)) {
+		codegen_derived_discard(emit);
 		return;
 	}
 	ebpf_mov(emit->as, R1, R8);
@@ -114,7 +114,7 @@ void emit_match_discard(struct emit *emit)
  * r3 = whether a loss happened while the run in r7 was open, as it stood when this event arrived, or the event is not
  * known whole.
  */
-void emit_tainted(struct emit *emit)
+void codegen_tainted(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as);
@@ -137,7 +137,7 @@ void emit_tainted(struct emit *emit)
 }
 
 /* The record in r8 takes the place of the run in r7 among the matches of its event. */
-void emit_match_order(struct emit *emit)
+void codegen_match_order(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -161,15 +161,15 @@ static void report(struct emit *emit, void (*fill)(struct emit *emit), int16_t d
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
 				    emit->plan->area_bytes / 8 };
 
-	emit_match_reserve(emit, none);
+	codegen_match_reserve(emit, none);
 	fill(emit);
 	if (done) {
 		ebpf_load(as, BPF_DW, R0, R10, done);
 		ebpf_store(as, BPF_DW, R8, MATCH(done), R0);
 	}
-	emit_tainted(emit);
+	codegen_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
-	emit_match_order(emit);
+	codegen_match_order(emit);
 	ebpf_lower_copy(as, &slots);
 	emit_log_share(emit, R8, sizeof(struct matcher_match));
 	submit(emit, done);
@@ -184,7 +184,7 @@ static void except(struct emit *emit, uint32_t none)
 	if (!emit->rule->except)
 		return;
 	ebpf_note(as, "rule %s: is the match excepted", program_text(emit->program, emit->rule->name));
-	emit_condition(emit, emit->rule->except - 1, reported);
+	codegen_condition(emit, emit->rule->except - 1, reported);
 	mark_matched(emit);
 	emit_cpu_line(emit, R1, none);
 	ebpf_mov_imm(as, R2, 1);
@@ -207,22 +207,22 @@ static void add_up(struct emit *emit, uint32_t none)
 }
 
 /* Unless the rule discards what a loss may have spoiled. */
-void emit_match_run(struct emit *emit, void (*fill)(struct emit *emit))
+void codegen_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t none = ebpf_label(as), mark = ebpf_stack_mark(as);
 	int16_t done = 0;
 
 	if (emit->rule->loss == PROGRAM_DISCARD) {
-		emit_tainted(emit);
+		codegen_tainted(emit);
 		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, none);
 	}
 	except(emit, none);
-	if (emit->plan->silences && !emit_raises(emit))
-		emit_if_silent(emit, none);
+	if (emit->plan->silences && !codegen_raises(emit))
+		codegen_if_silent(emit, none);
 	if (emit->acts->done) {
 		done = ebpf_stack_take(as, 8);
-		emit_act(emit, done);
+		codegen_act(emit, done);
 	}
 	add_up(emit, none);
 	if (emit->acts->reports)

@@ -19,7 +19,7 @@ enum { SLOT_SHIFT = 4, MARK = 1 };
 
 _Static_assert(sizeof(struct react_stop) == 1 << SLOT_SHIFT, "slots are found by a shift");
 
-uint64_t emit_note_of(bool for_good, int signal)
+uint64_t codegen_note_of(bool for_good, int signal)
 {
 	return MARK | (for_good ? REACT_STOP_FOR_GOOD : 0) | (uint64_t)signal << REACT_STOP_SIGNAL_SHIFT;
 }
@@ -61,7 +61,7 @@ static void try_slot(struct ebpf_asm *as, uint32_t got)
 	ebpf_bind(as, other);
 }
 
-void emit_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no)
+void codegen_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t none = ebpf_label(as), again = ebpf_label(as), got = ebpf_label(as);
@@ -94,7 +94,7 @@ void emit_note(struct emit *emit, uint8_t process, int16_t note, uint32_t no)
 	ebpf_bind(as, none);
 }
 
-void emit_note_back(struct emit *emit, int16_t note)
+void codegen_note_back(struct emit *emit, int16_t note)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t none = ebpf_label(as);

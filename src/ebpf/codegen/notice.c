@@ -16,7 +16,7 @@ static void load_notice(struct emit *emit)
 	ebpf_load(emit->as, BPF_DW, R1, emit->lower.slots, emit->lower.slots_off + (int32_t)slot->offset);
 }
 
-void emit_if_silent(struct emit *emit, uint32_t silent)
+void codegen_if_silent(struct emit *emit, uint32_t silent)
 {
 	ebpf_note(emit->as, "machine %s: is anything told", program_text(emit->program, emit->rule->name));
 	load_notice(emit);
@@ -25,7 +25,7 @@ void emit_if_silent(struct emit *emit, uint32_t silent)
 			ebpf_jump_if_imm(emit->as, BPF_JEQ, R1, (int32_t)i + 1, silent);
 }
 
-void emit_unless_notice(struct emit *emit, uint32_t notice, uint32_t other)
+void codegen_unless_notice(struct emit *emit, uint32_t notice, uint32_t other)
 {
 	load_notice(emit);
 	ebpf_jump_if_imm(emit->as, BPF_JNE, R1, (int32_t)notice, other);

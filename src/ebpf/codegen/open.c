@@ -49,7 +49,7 @@ static void fill_slots(struct emit *emit, const struct program_transition *trans
 {
 	emit_set_slots(emit, base, sizeof(struct matcher_run));
 	clear_slots(emit, transition);
-	emit_actions(emit, transition);
+	codegen_actions(emit, transition);
 	emit_history_begin(emit);
 	emit_why_opened(emit, base);
 }
@@ -66,7 +66,7 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 		emit_cut(emit);
 		ebpf_jump_if_imm(as, BPF_JNE, R3, 0, done);
 	}
-	emit_match_reserve(emit, done);
+	codegen_match_reserve(emit, done);
 	ebpf_store(as, BPF_W, R8, MATCH(ordinal), R7);
 	emit_now(emit);
 	ebpf_store(as, BPF_DW, R8, MATCH(made), R0);
@@ -74,16 +74,16 @@ static void open_match(struct emit *emit, const struct program_transition *trans
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	emit_set_slots(emit, R8, sizeof(struct matcher_match));
 	clear_slots(emit, transition);
-	emit_actions(emit, transition);
-	emit_require_hold(emit, 0, transition, discard);
+	codegen_actions(emit, transition);
+	codegen_require_hold(emit, 0, transition, discard);
 	emit_history_begin(emit);
 	emit_history_append(emit, transition, discard);
-	emit_match_fill(emit);
-	emit_match_submit(emit);
+	codegen_match_fill(emit);
+	codegen_match_submit(emit);
 	ebpf_jump(as, done);
 	ebpf_bind(as, discard);
 	if (transition->hold != PROGRAM_NONE || emit->plan->history.log_entries)
-		emit_match_discard(emit);
+		codegen_match_discard(emit);
 }
 
 /*
@@ -107,9 +107,9 @@ static void open_acting(struct emit *emit, const struct program_transition *tran
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
 	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
 	fill_slots(emit, transition, R7);
-	emit_require_hold(emit, 0, transition, done);
+	codegen_require_hold(emit, 0, transition, done);
 	emit_history_append(emit, transition, done);
-	emit_match_run(emit, emit_match_fill);
+	codegen_match_run(emit, codegen_match_fill);
 	emit_log_forget(emit, R7, sizeof(struct matcher_run));
 }
 
@@ -130,7 +130,7 @@ static void fill_head(struct emit *emit, const struct program_transition *transi
 	ebpf_store(as, BPF_DW, R7, RUN(made), R0);
 	if (emit_is_machine(emit))
 		ebpf_store(as, BPF_DW, R7, RUN(first_ts), R0);
-	emit_age_begin(emit, R8);
+	memory_age_begin(emit, R8);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_W, R0, R1, CONTROL(epoch));
 	ebpf_store(as, BPF_W, R7, RUN(epoch), R0);
@@ -141,9 +141,9 @@ static void link_opened(struct emit *emit, uint32_t state)
 {
 	struct ebpf_asm *as = emit->as;
 
-	emit_count_opener(emit, 1);
+	memory_count_opener(emit, 1);
 	if (emit->event->links_late) {
-		emit_frame_put(as, FRAME(opened), R8);
+		memory_frame_put(as, FRAME(opened), R8);
 		return;
 	}
 	emit_link(emit, emit_group(emit, state));
@@ -156,11 +156,11 @@ static void begin_instance(struct emit *emit, const struct program_transition *t
 	uint32_t no_timer = ebpf_label(as);
 
 	if (transition->flags & PROGRAM_TELL) {
-		emit_frame_put(as, FRAME(current), R8);
-		emit_match_run(emit, emit_match_fill);
+		memory_frame_put(as, FRAME(current), R8);
+		codegen_match_run(emit, codegen_match_fill);
 		ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
 	}
-	emit_note_timer(emit, no_timer);
+	codegen_note_timer(emit, no_timer);
 	ebpf_bind(as, no_timer);
 }
 
@@ -193,20 +193,20 @@ static void open_sharing(struct emit *emit, const struct program_transition *tra
 				   emit->plan->area_bytes / 8 };
 
 	emit_count_opened(emit, done);
-	emit_frame_put(as, FRAME(ordinal), R2);
+	memory_frame_put(as, FRAME(ordinal), R2);
 	emit_scratch(emit, R7);
-	emit_frame_point(as, FRAME(scratch), R7);
+	memory_frame_point(as, FRAME(scratch), R7);
 	ebpf_store_imm(as, BPF_W, R7, RUN(state), (int32_t)(transition->target | group << 16));
 	fill_slots(emit, transition, R7);
-	emit_note_transition(emit, 0, transition, "hold", transition->hold);
-	emit_require_hold(emit, 0, transition, done);
+	codegen_note_transition(emit, 0, transition, "hold", transition->hold);
+	codegen_require_hold(emit, 0, transition, done);
 	emit_hash_run(emit, group);
 	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
+	memory_frame_point(as, FRAME(bucket), R8);
 	if (!emit->holds)
 		emit_lock(emit, R8, busy);
-	emit_check_opener(emit, out);
-	emit_find_place(emit, transition->target, out);
+	memory_check_opener(emit, out);
+	memory_find_place(emit, transition->target, out);
 	emit_take_opened(emit, out);
 	ebpf_load(as, BPF_DW, R7, R9, FRAME(ordinal));
 	fill_head(emit, transition);
@@ -239,18 +239,18 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 	ebpf_mov(as, R7, R2);
 	if (transition->hold != PROGRAM_NONE) {
 		emit_scratch(emit, R8);
-		emit_frame_point(as, FRAME(scratch), R8);
+		memory_frame_point(as, FRAME(scratch), R8);
 		fill_slots(emit, transition, R8);
-		emit_note_transition(emit, 0, transition, "hold", transition->hold);
-		emit_require_hold(emit, 0, transition, done);
-		emit_check_opener(emit, done);
+		codegen_note_transition(emit, 0, transition, "hold", transition->hold);
+		codegen_require_hold(emit, 0, transition, done);
+		memory_check_opener(emit, done);
 		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 		ebpf_lower_copy(as, &kept);
 		emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	} else {
-		emit_check_opener(emit, done);
+		memory_check_opener(emit, done);
 		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		fill_slots(emit, transition, R7);
@@ -268,7 +268,7 @@ static void meet_start(struct emit *emit, const struct program_transition *trans
 		emit_why_met(emit, transitions);
 }
 
-void emit_open(struct emit *emit)
+void codegen_open(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t count, done = ebpf_label(as);
@@ -279,9 +279,9 @@ void emit_open(struct emit *emit)
 		uint32_t next = ebpf_label(as);
 
 		emit->lower.slots_zero = true;
-		emit_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
-		emit_require_fit(emit, &transitions[i], next);
-		emit_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
+		codegen_note_transition(emit, 0, &transitions[i], "fit", transitions[i].fit);
+		codegen_require_fit(emit, &transitions[i], next);
+		codegen_note_transition(emit, 0, &transitions[i], "open", PROGRAM_NONE);
 		emit_header_late(emit);
 		emit_why_taken(emit, 0, &transitions[i]);
 		if (transitions[i].target == PROGRAM_TARGET_END && emit_is_machine(emit))
@@ -301,7 +301,7 @@ void emit_open(struct emit *emit)
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 }
 
-void emit_look_at_openings(struct emit *emit, uint32_t some)
+void codegen_look_at_openings(struct emit *emit, uint32_t some)
 {
 	uint32_t count;
 	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
@@ -310,17 +310,17 @@ void emit_look_at_openings(struct emit *emit, uint32_t some)
 		uint32_t fit = transitions[i].fit, next = ebpf_label(emit->as);
 
 		emit->lower.slots_zero = true;
-		emit_note_transition(emit, 0, &transitions[i], "fit", fit);
+		codegen_note_transition(emit, 0, &transitions[i], "fit", fit);
 		if (fit == PROGRAM_NONE ||
 		    !emit->context->plan->nodes[fit].divides) /* or else zeros would be counted twice */
-			emit_condition(emit, fit, next);
+			codegen_condition(emit, fit, next);
 		ebpf_jump(emit->as, some);
 		ebpf_bind(emit->as, next);
 	}
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 }
 
-void emit_count_openings(struct emit *emit)
+void codegen_count_openings(struct emit *emit)
 {
 	uint32_t count;
 	const struct program_transition *transitions = emit_transitions(emit, 0, &count);
@@ -332,7 +332,7 @@ void emit_count_openings(struct emit *emit)
 		uint32_t next = ebpf_label(emit->as);
 
 		emit->lower.slots_zero = true;
-		emit_require_fit(emit, &transitions[i], next);
+		codegen_require_fit(emit, &transitions[i], next);
 		ebpf_bind(emit->as, next);
 	}
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));

@@ -33,7 +33,7 @@ static void emit_tree(struct emit_parts *parts, const struct plan_guards *guards
 	if (middle == end) {
 		ebpf_jump_if_imm(as, BPF_JNE, R1, events[first]->guard.value, out);
 		for (uint32_t i = first; i < end; i++)
-			emit_one_rule(parts, events[i]);
+			codegen_one_rule(parts, events[i]);
 		ebpf_jump(as, out);
 		return;
 	}
@@ -72,7 +72,7 @@ static void emit_rules(struct emit_parts *parts)
 	emit_guarded(parts, &guards);
 	for (uint32_t i = 0; (event = plan_next(parts->plan, parts->type, parts->part, &i));)
 		if (!plan_guards_has(&guards, event) && !ebpf_asm_error(parts->as))
-			emit_one_rule(parts, event);
+			codegen_one_rule(parts, event);
 	plan_guards_fini(&guards);
 }
 
@@ -86,12 +86,12 @@ static void emit_frame(struct emit_parts *parts)
 	parts->functions.lock = emit_function_lock(as);
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	emit_frame_begin(parts->context->memory, as);
-	emit_frame_point(as, FRAME(record), R6);
+	memory_frame_begin(parts->context->memory, as);
+	memory_frame_point(as, FRAME(record), R6);
 	if (!parts->derived)
 		return;
-	emit_frame_set(as, FRAME(raised), 0);
-	emit_frame_forget(as, FRAME(queue));
+	memory_frame_set(as, FRAME(raised), 0);
+	memory_frame_forget(as, FRAME(queue));
 }
 
 static void emit_all(struct emit_parts *parts)
@@ -102,12 +102,12 @@ static void emit_all(struct emit_parts *parts)
 	emit_frame(parts);
 	emit_header_begin(as, &parts->header, &parts->functions);
 	emit_why_seen(parts->context, as, parts->type, parts->part);
-	strings = emit_look_for_unread(parts, unread);
+	strings = codegen_look_for_unread(parts, unread);
 	emit_rules(parts);
 	if (strings) {
 		ebpf_jump(as, done);
 		ebpf_bind(as, unread);
-		emit_unread(parts, strings);
+		codegen_unread(parts, strings);
 	}
 	ebpf_bind(as, done);
 	ebpf_stack_release(as, mark);
@@ -152,20 +152,20 @@ static struct plan_header header_of(const struct emit_context *context, const st
 	return header;
 }
 
-void emit_begin(struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived, bool keeps)
+void codegen_begin(struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived, bool keeps)
 {
 	int error = sums_make_room(context, keeps);
 
 	context->derived = derived->cascade.rules ? derived : NULL;
 	if (!error && context->derived)
-		error = emit_derived_settle(context, derived, keeps);
+		error = codegen_derived_settle(context, derived, keeps);
 	if (error)
 		ebpf_asm_fail(as, error);
 	if (context->derived)
-		emit_drain_function(context, as, derived);
+		codegen_drain_function(context, as, derived);
 }
 
-void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part)
+void codegen_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part)
 {
 	struct emit_parts parts = {
 		.context = context,

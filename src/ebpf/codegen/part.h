@@ -24,27 +24,27 @@ struct emit_parts {
  * part: what code a program has for several types. Before that its context has room, and derived where what was added
  * to it is raised. keeps: the maps for that are made, and stay; else the code is only measured. Errors stick to as.
  */
-void emit_begin(struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived, bool keeps);
-void emit_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part);
+void codegen_begin(struct emit_context *context, struct ebpf_asm *as, struct emit_derived *derived, bool keeps);
+void codegen_part(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part);
 
 /*
  * unread: code for an event that the rules of the part cannot be shown, because what they look at could not be read: it
  * is unread for each that looks at anything that may be, or for all.
  */
-void emit_part_unread(const struct emit_context *context, struct ebpf_asm *as, uint32_t type,
-		      const struct plan_part *part, bool for_all);
+void codegen_part_unread(const struct emit_context *context, struct ebpf_asm *as, uint32_t type,
+			 const struct plan_part *part, bool for_all);
 /* Leaves for unread if the event lacks what some rule looks at. Returns how many strings that may be. */
-uint32_t emit_look_for_unread(struct emit_parts *parts, uint32_t unread);
+uint32_t codegen_look_for_unread(struct emit_parts *parts, uint32_t unread);
 /*
  * What becomes of an event in which one of so many strings is unread: a rule that looks at it does not see the event,
  * and its open runs are marked; the others see it.
  */
-void emit_unread(struct emit_parts *parts, uint32_t strings);
+void codegen_unread(struct emit_parts *parts, uint32_t strings);
 
 /* rule: all that the event's rule does, and what it raises is kept for later. */
-void emit_one_rule(struct emit_parts *parts, const struct plan_event *event);
+void codegen_one_rule(struct emit_parts *parts, const struct plan_event *event);
 
 /* sweep: the code for runs whose time may be up. Errors stick to as. */
-void emit_sweep(const struct emit_context *context, struct ebpf_asm *as);
+void codegen_sweep(const struct emit_context *context, struct ebpf_asm *as);
 
 #endif

@@ -12,25 +12,25 @@ static void begin_frame(struct emit *emit)
 
 	ebpf_note(as, "rule %s", program_text(emit->program, emit->rule->name));
 	if (emit->event->moves)
-		emit_frame_set(as, FRAME(moved), 0);
+		memory_frame_set(as, FRAME(moved), 0);
 	if (emit->event->links_late)
-		emit_frame_set(as, FRAME(opened), 0);
+		memory_frame_set(as, FRAME(opened), 0);
 	if (emit->rule->flags & PROGRAM_RULE_DROP)
-		emit_frame_set(as, FRAME(matched), 0);
+		memory_frame_set(as, FRAME(matched), 0);
 	if (emit->rule->semantics == PROGRAM_SKIP_TILL_ANY) {
 		emit_control(emit, R1);
 		ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_control, epoch));
-		emit_frame_put(as, FRAME(epoch), R0);
+		memory_frame_put(as, FRAME(epoch), R0);
 	}
 }
 
-void emit_rule(struct emit *emit)
+void codegen_rule(struct emit *emit)
 {
 	bool frees = emit->event->opens_runs && emit->rule->flags & PROGRAM_RULE_REPLACE;
 	uint32_t done;
 
 	if (emit_is_machine(emit)) {
-		emit_machine(emit);
+		codegen_machine(emit);
 		return;
 	}
 	done = ebpf_label(emit->as);
@@ -38,23 +38,23 @@ void emit_rule(struct emit *emit)
 	emit_functions_new(emit);
 	begin_frame(emit);
 	if (emit->holds)
-		emit_hold(emit, done);
-	emit_walks(emit);
+		codegen_hold(emit, done);
+	codegen_walks(emit);
 	if (emit->event->opens)
-		emit_open(emit);
+		codegen_open(emit);
 	if (emit->rule->flags & PROGRAM_RULE_DROP && emit->plan->has_runs)
-		emit_drop(emit);
-	emit_settle(emit);
+		codegen_drop(emit);
+	codegen_settle(emit);
 	if (frees && emit->plan->wide)
-		emit_free_spare(emit, NULL);
+		memory_free_spare(emit, NULL);
 	if (emit->holds)
 		emit_let_go(emit);
 	if (frees && !emit->plan->wide)
-		emit_free_spare(emit, NULL);
+		memory_free_spare(emit, NULL);
 	ebpf_bind(emit->as, done);
 }
 
-void emit_one_rule(struct emit_parts *parts, const struct plan_event *event)
+void codegen_one_rule(struct emit_parts *parts, const struct plan_event *event)
 {
 	struct emit emit = emit_of(parts->context, parts->as, event);
 
@@ -65,9 +65,9 @@ void emit_one_rule(struct emit_parts *parts, const struct plan_event *event)
 	emit.derived = parts->derived;
 	if (event->asks_ends)
 		emit_look_for_cut(&emit);
-	emit_rule(&emit);
-	if (emit_raises(&emit))
-		emit_derived_later(&emit);
+	codegen_rule(&emit);
+	if (codegen_raises(&emit))
+		codegen_derived_later(&emit);
 	if (event->asks_ends)
 		emit_count_cut(&emit);
 }

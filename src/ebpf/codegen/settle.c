@@ -11,7 +11,7 @@
  * Adds a run, which is in no chain, to those to be linked; its number is in the frame's member. Its address is in
  * register run. They are kept in order only where order matters. Overwrites r0-r2.
  */
-void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
+void codegen_push_moved(struct emit *emit, uint8_t run, size_t number)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t first = ebpf_label(as), done = ebpf_label(as);
@@ -20,7 +20,7 @@ void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(moved));
 		ebpf_store(as, BPF_W, run, RUN(next), R1);
 		ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
-		emit_frame_put(as, FRAME(moved), R1);
+		memory_frame_put(as, FRAME(moved), R1);
 		return;
 	}
 	ebpf_store_imm(as, BPF_W, run, RUN(next), 0);
@@ -34,9 +34,9 @@ void emit_push_moved(struct emit *emit, uint8_t run, size_t number)
 	ebpf_jump(as, done);
 	ebpf_bind(as, first);
 	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
-	emit_frame_put(as, FRAME(moved), R1);
+	memory_frame_put(as, FRAME(moved), R1);
 	ebpf_bind(as, done);
-	emit_frame_put(as, FRAME(last), R1);
+	memory_frame_put(as, FRAME(last), R1);
 }
 
 /* Links the run number r8 in r7 under the key of the group it says it belongs to. */
@@ -52,7 +52,7 @@ static void link_by_group(struct emit *emit)
 			ebpf_load(as, BPF_H, R1, R7, RUN(group));
 			ebpf_jump_if_imm(as, BPF_JNE, R1, (int32_t)group, next);
 		}
-		emit_enter(emit, group);
+		memory_enter(emit, group);
 		ebpf_jump(as, done);
 		ebpf_bind(as, next);
 	}
@@ -81,14 +81,14 @@ static uint32_t function_settle(struct emit *emit)
 	ebpf_mov(as, R9, R2);
 	fetch(emit, FRAME(moved), end);
 	ebpf_load(as, BPF_W, R0, R7, RUN(next));
-	emit_frame_put(as, FRAME(moved), R0);
+	memory_frame_put(as, FRAME(moved), R0);
 	if (emit->rule->flags & PROGRAM_RULE_DROP) {
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, keep);
 		if (emit->rule->loss == PROGRAM_TAINT)
 			emit_mark_if(emit, keep);
 		emit_why_rule(emit, PROGRAM_WHY_DROPPED);
-		emit_count_opener(emit, -1);
+		memory_count_opener(emit, -1);
 		ebpf_mov(as, R1, R8);
 		ebpf_call_function(as, emit->functions.release);
 		ebpf_jump(as, turn);
@@ -127,7 +127,7 @@ static void settle_opened(struct emit *emit)
 	ebpf_bind(emit->as, none);
 }
 
-void emit_settle(struct emit *emit)
+void codegen_settle(struct emit *emit)
 {
 	if (emit->event->moves)
 		settle_moved(emit);

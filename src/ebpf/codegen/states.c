@@ -28,7 +28,7 @@ static void dispatch(struct emit *emit, const uint32_t *states, const uint32_t *
 	dispatch(emit, states + half, labels + half, count - half, none);
 }
 
-void emit_step_states(struct emit *emit, const struct plan_walk *walk, const struct emit_exits *exits)
+void codegen_step_states(struct emit *emit, const struct plan_walk *walk, const struct emit_exits *exits)
 {
 	uint32_t *labels = alloc_zero(walk->state_count, sizeof *labels);
 
@@ -42,7 +42,7 @@ void emit_step_states(struct emit *emit, const struct plan_walk *walk, const str
 	}
 	for (uint32_t i = 0; i < walk->state_count && labels; i++) {
 		ebpf_bind(emit->as, labels[i]);
-		emit_step(emit, walk->states[i], exits);
+		codegen_step(emit, walk->states[i], exits);
 	}
 	alloc_free(labels);
 }

@@ -45,16 +45,16 @@ static void try_transition(struct emit *emit, uint32_t state, const struct progr
 {
 	uint32_t next = ebpf_label(emit->as);
 
-	emit_note_transition(emit, state, transition, "fit", transition->fit);
-	emit_require_fit(emit, transition, next);
+	codegen_note_transition(emit, state, transition, "fit", transition->fit);
+	codegen_require_fit(emit, transition, next);
 	emit_why_taken(emit, state, transition);
 	if (transition->action_count) {
-		emit_note_transition(emit, state, transition, "actions", PROGRAM_NONE);
-		emit_actions(emit, transition);
+		codegen_note_transition(emit, state, transition, "actions", PROGRAM_NONE);
+		codegen_actions(emit, transition);
 	}
 	if (transition->hold != PROGRAM_NONE) {
-		emit_note_transition(emit, state, transition, "hold", transition->hold);
-		emit_require_hold(emit, state, transition, exits->end);
+		codegen_note_transition(emit, state, transition, "hold", transition->hold);
+		codegen_require_hold(emit, state, transition, exits->end);
 	}
 	emit_history_append(emit, transition, exits->end);
 	go_to_target(emit, state, transition, exits);
@@ -76,10 +76,10 @@ static void try_copies(struct emit *emit, uint32_t state, const struct program_t
 
 		if (!is_progress(&transitions[i]))
 			continue;
-		emit_note_transition(emit, state, &transitions[i], "fit", transitions[i].fit);
-		emit_require_fit(emit, &transitions[i], next);
+		codegen_note_transition(emit, state, &transitions[i], "fit", transitions[i].fit);
+		codegen_require_fit(emit, &transitions[i], next);
 		emit_why_taken(emit, state, &transitions[i]);
-		emit_copy(emit, state, &transitions[i]);
+		codegen_copy(emit, state, &transitions[i]);
 		ebpf_jump(emit->as, done);
 		ebpf_bind(emit->as, next);
 	}
@@ -103,7 +103,7 @@ static void step_with_copies(struct emit *emit, uint32_t state, const struct pro
  * Leaves for overdue if the time of the run in r7 is up: more than within has passed. Times are compared as signed:
  * another CPU's event may have read its clock before the opening one did.
  */
-void emit_overdue(struct emit *emit, uint32_t overdue)
+void codegen_overdue(struct emit *emit, uint32_t overdue)
 {
 	struct ebpf_asm *as = emit->as;
 	uint64_t within = emit->rule->within_ns;
@@ -138,17 +138,17 @@ static void count_leaving(struct emit *emit, uint32_t counted, uint32_t end, boo
 	ebpf_bind(emit->as, stays);
 }
 
-void emit_end_overdue(struct emit *emit, uint32_t end)
+void codegen_end_overdue(struct emit *emit, uint32_t end)
 {
 	bool counts = emit->context->plan->counts_why && emit->rule->within_ns;
 	uint32_t counted = counts ? ebpf_label(emit->as) : end;
 
-	emit_overdue(emit, counted);
+	codegen_overdue(emit, counted);
 	if (counts)
 		count_leaving(emit, counted, end, true);
 }
 
-void emit_end_stale(struct emit *emit, uint32_t end)
+void codegen_end_stale(struct emit *emit, uint32_t end)
 {
 	bool counts = emit->context->plan->counts_why && emit->rule->loss == PROGRAM_DISCARD;
 	uint32_t counted = counts ? ebpf_label(emit->as) : end;
@@ -162,12 +162,12 @@ void emit_end_stale(struct emit *emit, uint32_t end)
 static void end_overdue_in(struct emit *emit, uint32_t state, const struct emit_exits *exits)
 {
 	if (program_states(emit->program, emit->rule)[state].flags & PROGRAM_STATE_DEADLINE)
-		emit_overdue(emit, exits->stay);
+		codegen_overdue(emit, exits->stay);
 	else
-		emit_end_overdue(emit, exits->end);
+		codegen_end_overdue(emit, exits->end);
 }
 
-void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits)
+void codegen_step(struct emit *emit, uint32_t state, const struct emit_exits *exits)
 {
 	uint32_t count;
 	const struct program_transition *transitions = emit_transitions(emit, state, &count);
@@ -182,7 +182,7 @@ void emit_step(struct emit *emit, uint32_t state, const struct emit_exits *exits
 		return;
 	}
 	if (emit_is_machine(emit) && emit->event->type != PROGRAM_TIMER)
-		emit_try_inherits(emit, state, transitions, count);
+		codegen_try_inherits(emit, state, transitions, count);
 	for (uint32_t i = 0; i < count; i++)
 		if (!(transitions[i].flags & PROGRAM_COPY))
 			try_transition(emit, state, &transitions[i], exits);

@@ -110,16 +110,16 @@ static void match(struct emit *emit)
 	uint32_t kept = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: match at the deadline", program_text(emit->program, emit->rule->name));
-	emit_frame_set(as, FRAME(matched), 0);
+	memory_frame_set(as, FRAME(matched), 0);
 	emit_control(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_control, epoch));
-	emit_frame_put(as, FRAME(epoch), R0);
-	emit_match_run(emit, fill_context);
+	memory_frame_put(as, FRAME(epoch), R0);
+	codegen_match_run(emit, fill_context);
 	if (!(emit->rule->flags & PROGRAM_RULE_DROP))
 		return;
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, kept);
-	emit_frame_point(as, FRAME(record), R7);
+	memory_frame_point(as, FRAME(record), R7);
 	if (emit->rule->flags & PROGRAM_RULE_DROP_ALL) {
 		emit_loop_places(emit, function_drop_others(emit));
 	} else {
@@ -138,18 +138,18 @@ static void lock_run(struct emit *emit, uint32_t out)
 
 	ebpf_load(as, BPF_W, R8, R6, OVERDUE(run));
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->at->places, out);
-	emit_frame_put(as, FRAME(opened), R8);
+	memory_frame_put(as, FRAME(opened), R8);
 	emit_run_address(emit, R7, R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, out);
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
-	emit_frame_put(as, FRAME(next), R1);
+	memory_frame_put(as, FRAME(next), R1);
 	if (emit_is_machine(emit)) {
 		emit_lock_at(emit);
 	} else {
 		emit_bucket_address(emit, R8, R1);
-		emit_frame_point(as, FRAME(bucket), R8);
+		memory_frame_point(as, FRAME(bucket), R8);
 	}
 	emit_lock_held(emit, out);
 }
@@ -194,12 +194,12 @@ static void let_timer_go(struct emit *emit, uint32_t out, uint32_t raised)
 	lock_run(emit, out);
 	check_bucket(emit, stays);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(opened));
-	emit_frame_put(as, FRAME(current), R0);
+	memory_frame_put(as, FRAME(current), R0);
 	emit_if_stale(emit, stale);
 	if (emit->plan->timed) {
 		ebpf_mov_imm(as, R1, 0);
 		ebpf_mov(as, R2, R9);
-		ebpf_call_function(as, emit_function_timer(emit));
+		ebpf_call_function(as, codegen_function_timer(emit));
 	}
 	ebpf_jump(as, stays);
 	ebpf_bind(as, stale);
@@ -209,7 +209,7 @@ static void let_timer_go(struct emit *emit, uint32_t out, uint32_t raised)
 	}
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
-	ebpf_jump(as, emit_raises(emit) ? raised : out);
+	ebpf_jump(as, codegen_raises(emit) ? raised : out);
 }
 
 /* The run in r7 ends without a match: its time is up, or a loss has spoiled it. */
@@ -221,7 +221,7 @@ static void count_end(struct emit *emit)
 	if (!emit->context->plan->counts_why)
 		return;
 	done = ebpf_label(as);
-	emit_end_stale(emit, done);
+	codegen_end_stale(emit, done);
 	if (emit->rule->flags & PROGRAM_RULE_DEADLINE)
 		jump_if_due(emit, done);
 	emit_why_expired(emit);
@@ -250,7 +250,7 @@ static void expire_run(struct emit *emit, uint32_t out, uint32_t raised)
 	emit_release(emit, FRAME(opened));
 	ebpf_bind(as, stays);
 	emit_let_go(emit);
-	ebpf_jump(as, emit_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE ? raised : out);
+	ebpf_jump(as, codegen_raises(emit) && emit->rule->flags & PROGRAM_RULE_DEADLINE ? raised : out);
 }
 
 /* What a rule does about the item in r6 that is one of its own. */
@@ -275,12 +275,12 @@ static void begin_item(const struct emit_context *context, struct ebpf_asm *as, 
 	ebpf_alu_imm(as, BPF_ADD, R6, WORK(items));
 	ebpf_mov(as, R9, R10);
 	ebpf_alu_imm(as, BPF_ADD, R9, frame);
-	emit_frame_begin(context->memory, as);
-	emit_frame_put(as, FRAME(now), R8);
+	memory_frame_begin(context->memory, as);
+	memory_frame_put(as, FRAME(now), R8);
 	if (!context->derived)
 		return;
-	emit_frame_set(as, FRAME(raised), 0);
-	emit_frame_forget(as, FRAME(queue));
+	memory_frame_set(as, FRAME(raised), 0);
+	memory_frame_forget(as, FRAME(queue));
 }
 
 /* A function (number): deals with one item of the list, and says whether that raised anything. */
@@ -313,8 +313,8 @@ static uint32_t function_item(const struct emit_context *context, struct ebpf_as
 		struct emit emit = emit_of(context, as, &context->plan->rules[0].deadline);
 
 		emit.derived = context->derived;
-		emit_frame_leave_rule(as);
-		emit_derived_later(&emit);
+		memory_frame_leave_rule(as);
+		codegen_derived_later(&emit);
 		ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
 		ebpf_exit(as);
 	}
@@ -344,16 +344,16 @@ static uint32_t function_expire(const struct emit_context *context, struct ebpf_
 	return function;
 }
 
-void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
+void codegen_sweep(const struct emit_context *context, struct ebpf_asm *as)
 {
 	const struct plan_part all = { .first = 0, .end = context->plan->program->rule_count };
 	struct emit_context here = *context;
 	struct emit_derived derived = { .map = -1 };
-	int error = emit_derived_add(context, PROGRAM_NONE, &all, &derived);
+	int error = codegen_derived_add(context, PROGRAM_NONE, &all, &derived);
 
 	if (error < 0)
 		ebpf_asm_fail(as, error);
-	emit_begin(&here, as, &derived, true);
+	codegen_begin(&here, as, &derived, true);
 	load_work(context->memory, as, R8);
 	ebpf_load(as, BPF_DW, R1, R8, WORK(count));
 	ebpf_load_function(as, R2, function_expire(&here, as));
@@ -362,5 +362,5 @@ void emit_sweep(const struct emit_context *context, struct ebpf_asm *as)
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
-	emit_derived_fini(&derived);
+	codegen_derived_fini(&derived);
 }

@@ -13,13 +13,13 @@ static int32_t slot_at(const struct emit *emit, uint32_t slot)
 	return (int32_t)(sizeof(struct matcher_run) + program_slots(emit->program, emit->rule)[slot].offset);
 }
 
-void emit_load_timer(struct emit *emit, uint8_t dst)
+void codegen_load_timer(struct emit *emit, uint8_t dst)
 {
 	ebpf_load(emit->as, BPF_DW, dst, R7, slot_at(emit, emit->rule->timer_slot));
 }
 
 /* User space is told when the timer of the instance in r7 goes off. Leaves for none where it has none. */
-void emit_note_timer(struct emit *emit, uint32_t none)
+void codegen_note_timer(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t sooner = ebpf_label(as);
@@ -27,10 +27,10 @@ void emit_note_timer(struct emit *emit, uint32_t none)
 	if (!emit->plan->timed)
 		return;
 	ebpf_note(as, "machine %s: when it is to be looked at", program_text(emit->program, emit->rule->name));
-	emit_load_timer(emit, R1);
+	codegen_load_timer(emit, R1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	emit_cpu_line(emit, R2, none);
-	emit_load_timer(emit, R1);
+	codegen_load_timer(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R2, CPU(due));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, sooner);
 	ebpf_jump_if(as, BPF_JLE, R0, R1, none);
@@ -38,12 +38,12 @@ void emit_note_timer(struct emit *emit, uint32_t none)
 	ebpf_store(as, BPF_DW, R2, CPU(due), R1);
 }
 
-void emit_clear_timer(struct emit *emit)
+void codegen_clear_timer(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t later = ebpf_label(as);
 
-	emit_load_timer(emit, R1);
+	codegen_load_timer(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_jump_if(as, BPF_JGT, R1, R0, later);
 	ebpf_store_imm(as, BPF_DW, R7, slot_at(emit, emit->rule->timer_slot), 0);

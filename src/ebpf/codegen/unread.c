@@ -32,7 +32,7 @@ static uint32_t look_at(struct emit_parts *parts, const bool *doubtful, uint32_t
 	return count;
 }
 
-uint32_t emit_look_for_unread(struct emit_parts *parts, uint32_t unread)
+uint32_t codegen_look_for_unread(struct emit_parts *parts, uint32_t unread)
 {
 	uint32_t fields = parts->plan->program->types[parts->type].field_count;
 	bool doubtful[EVENT_FIELDS_MAX] = { false };
@@ -44,7 +44,7 @@ uint32_t emit_look_for_unread(struct emit_parts *parts, uint32_t unread)
 	return look_at(parts, doubtful, unread);
 }
 
-void emit_unread(struct emit_parts *parts, uint32_t strings)
+void codegen_unread(struct emit_parts *parts, uint32_t strings)
 {
 	struct ebpf_asm *as = parts->as;
 	const struct plan_event *event;
@@ -54,7 +54,7 @@ void emit_unread(struct emit_parts *parts, uint32_t strings)
 
 		looks_at = look_at(parts, event->may_be_unread, unread);
 		if (!looks_at || strings > 1)
-			emit_one_rule(parts, event);
+			codegen_one_rule(parts, event);
 		ebpf_jump(as, next);
 		ebpf_bind(as, unread);
 		if (looks_at)
@@ -63,8 +63,8 @@ void emit_unread(struct emit_parts *parts, uint32_t strings)
 	}
 }
 
-void emit_part_unread(const struct emit_context *context, struct ebpf_asm *as, uint32_t type,
-		      const struct plan_part *part, bool for_all)
+void codegen_part_unread(const struct emit_context *context, struct ebpf_asm *as, uint32_t type,
+			 const struct plan_part *part, bool for_all)
 {
 	struct emit_parts parts = { .context = context, .plan = context->plan, .as = as, .type = type, .part = part };
 	const struct plan_event *event;

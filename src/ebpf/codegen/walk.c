@@ -13,7 +13,7 @@ static void leave_chain(struct emit *emit, const struct emit_exits *exits)
 
 	ebpf_bind(as, exits->match);
 	ebpf_note(as, "rule %s: the run matches", name);
-	emit_match_run(emit, emit_match_fill);
+	codegen_match_run(emit, codegen_match_fill);
 	ebpf_bind(as, exits->end);
 	ebpf_note(as, "rule %s: the run ends", name);
 	emit_remove_run(emit);
@@ -21,7 +21,7 @@ static void leave_chain(struct emit *emit, const struct emit_exits *exits)
 	ebpf_bind(as, exits->moves);
 	ebpf_note(as, "rule %s: the run waits for another key", name);
 	emit_unlink(emit);
-	emit_push_moved(emit, R7, FRAME(current));
+	codegen_push_moved(emit, R7, FRAME(current));
 }
 
 /* bpf_loop's callback (turn, frame). */
@@ -38,10 +38,10 @@ static uint32_t function_step(struct emit *emit, const struct plan_walk *walk)
 	ebpf_mov(as, R9, R2);
 	emit_fetch_run(emit, end);
 	emit_check_key(emit, walk, exits.stay);
-	emit_end_stale(emit, exits.end);
+	codegen_end_stale(emit, exits.end);
 	if (!(emit->rule->flags & PROGRAM_RULE_DEADLINE))
-		emit_end_overdue(emit, exits.end);
-	emit_step_states(emit, walk, &exits);
+		codegen_end_overdue(emit, exits.end);
+	codegen_step_states(emit, walk, &exits);
 	leave_chain(emit, &exits);
 	ebpf_bind(as, exits.stay);
 	emit_turn_end(emit, end);
@@ -91,13 +91,13 @@ static void look_at_chain(struct emit *emit, const struct plan_walk *walk, uint3
 }
 
 /* Leaves for some if a walk may find a run. The frame's bucket is that of the last walk. */
-void emit_look_at_walks(struct emit *emit, uint32_t some)
+void codegen_look_at_walks(struct emit *emit, uint32_t some)
 {
 	for (uint32_t i = 0; i < emit->event->walk_count; i++) {
 		uint32_t none = ebpf_label(emit->as);
 
 		find_bucket(emit, &emit->event->walks[i]);
-		emit_frame_point(emit->as, FRAME(bucket), R8);
+		memory_frame_point(emit->as, FRAME(bucket), R8);
 		look_at_chain(emit, &emit->event->walks[i], none);
 		ebpf_jump(emit->as, some);
 		ebpf_bind(emit->as, none);
@@ -105,7 +105,7 @@ void emit_look_at_walks(struct emit *emit, uint32_t some)
 }
 
 /* Calls function for the runs in the chain of the event's key. */
-void emit_walk_chain(struct emit *emit, const struct plan_walk *walk, uint32_t function)
+void codegen_walk_chain(struct emit *emit, const struct plan_walk *walk, uint32_t function)
 {
 	uint32_t done = ebpf_label(emit->as);
 
@@ -116,11 +116,11 @@ void emit_walk_chain(struct emit *emit, const struct plan_walk *walk, uint32_t f
 	ebpf_bind(emit->as, done);
 }
 
-void emit_walks(struct emit *emit)
+void codegen_walks(struct emit *emit)
 {
 	for (uint32_t i = 0; i < emit->event->walk_count; i++) {
 		const struct plan_walk *walk = &emit->event->walks[i];
 
-		emit_walk_chain(emit, walk, function_step(emit, walk));
+		codegen_walk_chain(emit, walk, function_step(emit, walk));
 	}
 }

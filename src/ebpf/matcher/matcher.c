@@ -26,26 +26,26 @@ void ebpf_matcher_set_place(struct ebpf_matcher *matcher, const struct scope *sc
 void ebpf_matcher_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as, const struct ebpf_matcher_part *parts,
 			size_t count)
 {
-	emit_derived_fini(&matcher->derived);
+	codegen_derived_fini(&matcher->derived);
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_part *part = &matcher->types[parts[i].type].parts[parts[i].part];
-		int error = emit_derived_add(&matcher->code, parts[i].type, part, &matcher->derived);
+		int error = codegen_derived_add(&matcher->code, parts[i].type, part, &matcher->derived);
 
 		if (error < 0)
 			ebpf_asm_fail(as, error);
 	}
-	emit_begin(&matcher->code, as, &matcher->derived, true);
+	codegen_begin(&matcher->code, as, &matcher->derived, true);
 }
 
 void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
 {
-	emit_part(&matcher->code, as, type, &matcher->types[type].parts[part]);
+	codegen_part(&matcher->code, as, type, &matcher->types[type].parts[part]);
 }
 
 void ebpf_matcher_emit_unread(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part,
 			      bool for_all)
 {
-	emit_part_unread(&matcher->code, as, type, &matcher->types[type].parts[part], for_all);
+	codegen_part_unread(&matcher->code, as, type, &matcher->types[type].parts[part], for_all);
 }
 
 void ebpf_matcher_needs(const struct ebpf_matcher *matcher, uint32_t type, uint32_t part, struct ebpf_needs *needs)
@@ -91,17 +91,17 @@ static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, s
 	if (!as)
 		return -ENOMEM;
 	part.header = plan_part_header(matcher->plan, type, &part);
-	error = emit_derived_add(&context, type, &part, &derived);
+	error = codegen_derived_add(&context, type, &part, &derived);
 	if (error < 0)
 		ebpf_asm_fail(as, error);
-	emit_begin(&context, as, &derived, false);
-	emit_part(&context, as, type, &part);
+	codegen_begin(&context, as, &derived, false);
+	codegen_part(&context, as, type, &part);
 	ebpf_exit(as);
 	error = ebpf_asm_finish(as, matcher->options.features->long_jump, &code);
 	*cost = (struct cost){ code.insn_count * (copies ? WEIGHT_OF_COPIES : 1), code.function_count };
 	ebpf_code_fini(&code);
 	ebpf_asm_free(as);
-	emit_derived_fini(&derived);
+	codegen_derived_fini(&derived);
 	return error;
 }
 
@@ -265,7 +265,7 @@ void ebpf_matcher_free(struct ebpf_matcher *matcher)
 		return;
 	matcher_sweep_close(matcher);
 	matcher_inbox_close(matcher);
-	emit_derived_fini(&matcher->derived);
+	codegen_derived_fini(&matcher->derived);
 	memory_fini(&matcher->memory);
 	for (uint32_t i = 0; matcher->types && i < matcher->program->type_count; i++)
 		alloc_free(matcher->types[i].parts);

@@ -370,7 +370,7 @@ int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	as = ebpf_asm_new();
 	if (!as)
 		return diag_no_memory(diag);
-	emit_sweep(&matcher->code, as);
+	codegen_sweep(&matcher->code, as);
 	matcher->sweep.fd = ebpf_load_program(as, &options, diag);
 	ebpf_asm_free(as);
 	return matcher->sweep.fd < 0 ? matcher->sweep.fd : 0;

@@ -31,7 +31,7 @@ static void segment_address(struct emit *emit, uint8_t dst, uint8_t index)
 	emit_item_address(emit, &emit->at->segments, sizeof(uint64_t), dst, index);
 }
 
-void emit_age_begin(struct emit *emit, uint8_t number)
+void memory_age_begin(struct emit *emit, uint8_t number)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t known = ebpf_label(as);
@@ -160,7 +160,7 @@ static void look_through(struct emit *emit, uint32_t least, uint32_t first, uint
 	ebpf_bind(as, none);
 }
 
-uint32_t emit_function_oldest(struct emit *emit)
+uint32_t memory_function_oldest(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	const struct memory_region *zero = &emit->context->memory->zero;

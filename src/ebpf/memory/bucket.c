@@ -213,7 +213,7 @@ uint32_t emit_function_link(struct emit *emit)
 		if (emit->rule->per_process) {
 			ebpf_mov(as, R8, R7);
 			ebpf_mov(as, R7, R6);
-			emit_count_opener(emit, -1);
+			memory_count_opener(emit, -1);
 			ebpf_mov(as, R7, R8);
 		}
 		ebpf_mov(as, R1, R7);

@@ -18,9 +18,9 @@ void emit_fetch_run(struct emit *emit, uint32_t end)
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, end);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->at->places, end);
 	emit_run_address(emit, R7, R8);
-	emit_frame_put(as, FRAME(current), R8);
+	memory_frame_put(as, FRAME(current), R8);
 	ebpf_load(as, BPF_W, R0, R7, RUN(next));
-	emit_frame_put(as, FRAME(next), R0);
+	memory_frame_put(as, FRAME(next), R0);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
 }
 
@@ -65,8 +65,8 @@ void emit_loop_locked(struct emit *emit, uint32_t function)
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_load(as, BPF_W, R0, R8, offsetof(struct matcher_bucket, head));
-	emit_frame_put(as, FRAME(next), R0);
-	emit_frame_point(as, FRAME(bucket), R8);
+	memory_frame_put(as, FRAME(next), R0);
+	memory_frame_point(as, FRAME(bucket), R8);
 	emit_loop_turns(emit);
 	ebpf_load_function(as, R2, function);
 	ebpf_mov(as, R3, R9);
@@ -108,12 +108,12 @@ void emit_fetch_place(struct emit *emit, uint32_t none, uint32_t end)
 	emit_run_address(emit, R7, R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
-	emit_frame_put(as, FRAME(current), R8);
+	memory_frame_put(as, FRAME(current), R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
 	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
+	memory_frame_point(as, FRAME(bucket), R8);
 	ebpf_load(as, BPF_DW, R6, R9, FRAME(record));
 }
 

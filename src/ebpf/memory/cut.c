@@ -22,7 +22,7 @@ void emit_look_for_cut(struct emit *emit)
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_alu(as, BPF_SUB, R0, R1);
 	ebpf_alu_imm(as, BPF_RSH, R0, 63);
-	emit_frame_put(as, FRAME(cut), R0);
+	memory_frame_put(as, FRAME(cut), R0);
 }
 
 void emit_cut(struct emit *emit)

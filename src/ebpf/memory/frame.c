@@ -19,14 +19,14 @@
 #include "ebpf/memory/frame.h"
 #include "ebpf/memory/layout.h"
 
-void emit_frame_begin(const struct memory *memory, struct ebpf_asm *as)
+void memory_frame_begin(const struct memory *memory, struct ebpf_asm *as)
 {
 	ebpf_load_value(as, R0, memory->maps[memory->zero.map].fd, memory->zero.off);
 	ebpf_load(as, BPF_DW, R0, R0, 0);
 	ebpf_store(as, BPF_DW, R9, FRAME(zero), R0);
 }
 
-void emit_frame_put(struct ebpf_asm *as, size_t member, uint8_t src)
+void memory_frame_put(struct ebpf_asm *as, size_t member, uint8_t src)
 {
 	uint8_t sum = src == R0 ? R1 : R0;
 
@@ -36,7 +36,7 @@ void emit_frame_put(struct ebpf_asm *as, size_t member, uint8_t src)
 	ebpf_store(as, BPF_DW, R9, (int32_t)member, sum);
 }
 
-void emit_frame_set(struct ebpf_asm *as, size_t member, int32_t number)
+void memory_frame_set(struct ebpf_asm *as, size_t member, int32_t number)
 {
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(zero));
 	ebpf_alu_imm(as, BPF_XOR, R0, 0);
@@ -45,21 +45,21 @@ void emit_frame_set(struct ebpf_asm *as, size_t member, int32_t number)
 	ebpf_store(as, BPF_DW, R9, (int32_t)member, R0);
 }
 
-void emit_frame_point(struct ebpf_asm *as, size_t member, uint8_t src)
+void memory_frame_point(struct ebpf_asm *as, size_t member, uint8_t src)
 {
 	ebpf_store(as, BPF_DW, R9, (int32_t)member, src);
 }
 
-void emit_frame_leave_rule(struct ebpf_asm *as)
+void memory_frame_leave_rule(struct ebpf_asm *as)
 {
 	ebpf_mov_imm(as, R7, 0);
 	ebpf_mov_imm(as, R8, 0);
-	emit_frame_forget(as, FRAME(bucket));
-	emit_frame_forget(as, FRAME(lock));
-	emit_frame_forget(as, FRAME(scratch));
+	memory_frame_forget(as, FRAME(bucket));
+	memory_frame_forget(as, FRAME(lock));
+	memory_frame_forget(as, FRAME(scratch));
 }
 
-void emit_frame_forget(struct ebpf_asm *as, size_t member)
+void memory_frame_forget(struct ebpf_asm *as, size_t member)
 {
 	ebpf_store_imm(as, BPF_DW, R9, (int32_t)member, 0);
 }

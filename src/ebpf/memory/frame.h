@@ -52,17 +52,17 @@ enum { MATCHER_DROPS = 1, MATCHER_MARKS };
 struct memory;
 
 /* r9 is a new frame. Overwrites r0. */
-void emit_frame_begin(const struct memory *memory, struct ebpf_asm *as);
+void memory_frame_begin(const struct memory *memory, struct ebpf_asm *as);
 /* The number at member (its offset) is that in src; overwrites r0, or r1 where src is r0. It is a constant: r0. */
-void emit_frame_put(struct ebpf_asm *as, size_t member, uint8_t src);
-void emit_frame_set(struct ebpf_asm *as, size_t member, int32_t number);
+void memory_frame_put(struct ebpf_asm *as, size_t member, uint8_t src);
+void memory_frame_set(struct ebpf_asm *as, size_t member, int32_t number);
 /* The pointer at member is that in src; there is none. */
-void emit_frame_point(struct ebpf_asm *as, size_t member, uint8_t src);
-void emit_frame_forget(struct ebpf_asm *as, size_t member);
+void memory_frame_point(struct ebpf_asm *as, size_t member, uint8_t src);
+void memory_frame_forget(struct ebpf_asm *as, size_t member);
 /*
  * What a rule was about is forgotten: within a loop the verifier goes on once for each address that is left behind,
  * whether it is looked at again or not. Overwrites r7, r8.
  */
-void emit_frame_leave_rule(struct ebpf_asm *as);
+void memory_frame_leave_rule(struct ebpf_asm *as);
 
 #endif

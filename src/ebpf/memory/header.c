@@ -55,7 +55,7 @@ void emit_header_begin(struct ebpf_asm *as, const struct plan_header *header, st
 	functions->late = function_fetch(as, "header", header->late);
 	functions->match = function_fetch(as, "header_of_match", header->match);
 	if (header->late) /* dead code where every rule fetches in place */
-		emit_frame_set(as, FRAME(late), 0);
+		memory_frame_set(as, FRAME(late), 0);
 }
 
 /* The event in r6 matters: its header is complete as far as conditions and actions go. Overwrites r0-r5. */
@@ -74,7 +74,7 @@ void emit_header_late(struct emit *emit)
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, have);
 	ebpf_mov(as, R1, R6);
 	ebpf_call_function(as, emit->functions.late);
-	emit_frame_set(as, FRAME(late), 1);
+	memory_frame_set(as, FRAME(late), 1);
 	ebpf_bind(as, have);
 }
 

@@ -31,10 +31,10 @@ void emit_lock_at(struct emit *emit)
 		ebpf_alu_imm(as, BPF_RSH, R2, (int32_t)emit->plan->inner_bits);
 		ebpf_alu_imm(as, BPF_LSH, R2, (int32_t)emit->plan->inner_bits);
 		emit_bucket_address(emit, R8, R2);
-		emit_frame_point(as, FRAME(lock), R8);
+		memory_frame_point(as, FRAME(lock), R8);
 	}
 	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
+	memory_frame_point(as, FRAME(bucket), R8);
 }
 
 /* Locks it; leaves for busy when it cannot be had. Overwrites r0-r5, r8. */

@@ -106,8 +106,8 @@ void emit_log_functions(struct emit *emit)
 
 	if (!emit->plan->history.log_entries)
 		return;
-	emit->functions.forget = emit_stock_function_release(emit, &stock);
-	emit->functions.keep = function_keep(emit, emit_stock_function_take(emit, &stock));
+	emit->functions.forget = memory_stock_function_release(emit, &stock);
+	emit->functions.keep = function_keep(emit, memory_stock_function_take(emit, &stock));
 }
 
 /* A run that there is no room for to keep an event of. */

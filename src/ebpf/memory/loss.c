@@ -56,7 +56,7 @@ void emit_depend(struct emit *emit)
 		return;
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(matched));
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, known);
-	emit_frame_set(as, FRAME(matched), emit->rule->loss == PROGRAM_DISCARD ? MATCHER_DROPS : MATCHER_MARKS);
+	memory_frame_set(as, FRAME(matched), emit->rule->loss == PROGRAM_DISCARD ? MATCHER_DROPS : MATCHER_MARKS);
 	ebpf_bind(as, known);
 }
 
@@ -94,7 +94,7 @@ static void check(struct emit *emit, uint32_t full)
 	ebpf_jump_if_imm(emit->as, BPF_JGE, R0, (int32_t)emit->rule->per_process, full);
 }
 
-void emit_check_opener(struct emit *emit, uint32_t none)
+void memory_check_opener(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t full = ebpf_label(as), room = ebpf_label(as);
@@ -110,7 +110,7 @@ void emit_check_opener(struct emit *emit, uint32_t none)
 	ebpf_bind(as, room);
 }
 
-void emit_check_copy(struct emit *emit, uint32_t full)
+void memory_check_copy(struct emit *emit, uint32_t full)
 {
 	if (!emit->rule->per_process)
 		return;
@@ -118,7 +118,7 @@ void emit_check_copy(struct emit *emit, uint32_t full)
 	check(emit, full);
 }
 
-void emit_count_opener(struct emit *emit, int32_t by)
+void memory_count_opener(struct emit *emit, int32_t by)
 {
 	if (!emit->rule->per_process)
 		return;

@@ -81,7 +81,7 @@ static uint32_t function_replace(struct emit *emit, uint32_t group)
 	return function;
 }
 
-void emit_enter(struct emit *emit, uint32_t group)
+void memory_enter(struct emit *emit, uint32_t group)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -89,11 +89,11 @@ void emit_enter(struct emit *emit, uint32_t group)
 		emit_link(emit, group);
 		return;
 	}
-	emit_frame_put(as, FRAME(copied), R8);
-	emit_frame_point(as, FRAME(scratch), R7);
+	memory_frame_put(as, FRAME(copied), R8);
+	memory_frame_point(as, FRAME(scratch), R7);
 	emit_hash_run(emit, group);
 	emit_bucket_address(emit, R8, R1);
-	emit_frame_point(as, FRAME(bucket), R8);
+	memory_frame_point(as, FRAME(bucket), R8);
 	emit_loop_locked(emit, function_replace(emit, group));
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(copied));
 	emit_link(emit, group);
@@ -115,7 +115,7 @@ static uint32_t function_share(struct emit *emit, uint32_t state)
 	compare_keys(emit, state, other);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(shared));
 	ebpf_alu_imm(as, BPF_ADD, R1, 1);
-	emit_frame_put(as, FRAME(shared), R1);
+	memory_frame_put(as, FRAME(shared), R1);
 	ebpf_load(as, BPF_DW, R2, R9, FRAME(oldest));
 	ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, older);
 	emit_check_index(emit, R2, older);
@@ -125,7 +125,7 @@ static uint32_t function_share(struct emit *emit, uint32_t state)
 	ebpf_jump_if(as, BPF_JGE, R2, R1, other);
 	ebpf_bind(as, older);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(current));
-	emit_frame_put(as, FRAME(oldest), R1);
+	memory_frame_put(as, FRAME(oldest), R1);
 	ebpf_bind(as, other);
 	emit_turn_end(emit, end);
 	ebpf_asm_leave(as);
@@ -138,8 +138,8 @@ static void share(struct emit *emit, uint32_t state, uint32_t none)
 	struct ebpf_asm *as = emit->as;
 	uint32_t room = ebpf_label(as), full = ebpf_label(as);
 
-	emit_frame_set(as, FRAME(shared), 0);
-	emit_frame_set(as, FRAME(oldest), 0);
+	memory_frame_set(as, FRAME(shared), 0);
+	memory_frame_set(as, FRAME(oldest), 0);
 	emit_loop_locked(emit, function_share(emit, state));
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(shared));
 	ebpf_jump_if_imm(as, BPF_JLT, R1, (int32_t)emit->rule->per_key, room);
@@ -151,7 +151,7 @@ static void share(struct emit *emit, uint32_t state, uint32_t none)
 	}
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(oldest));
 	emit_check_index(emit, R8, full);
-	emit_frame_put(as, FRAME(current), R8);
+	memory_frame_put(as, FRAME(current), R8);
 	emit_run_address(emit, R7, R8);
 	emit_remove_run(emit);
 	emit_count_here(emit, CPU(replaced));
@@ -161,7 +161,7 @@ static void share(struct emit *emit, uint32_t state, uint32_t none)
 	ebpf_bind(as, room);
 }
 
-void emit_find_place(struct emit *emit, uint32_t state, uint32_t none)
+void memory_find_place(struct emit *emit, uint32_t state, uint32_t none)
 {
 	if (emit->rule->flags & PROGRAM_RULE_LATEST)
 		emit_loop_locked(emit, function_replace(emit, emit_group(emit, state)));
@@ -215,7 +215,7 @@ static void depend_on_oldest(struct emit *emit)
 
 	if (!(emit->rule->flags & PROGRAM_RULE_DROP) || emit->rule->loss == PROGRAM_KEEP)
 		return;
-	emit_frame_point(as, FRAME(scratch), R7);
+	memory_frame_point(as, FRAME(scratch), R7);
 	if (emit->rule->flags & PROGRAM_RULE_DROP_ALL) {
 		emit_loop_places(emit, function_depend(emit));
 		return;
@@ -231,13 +231,13 @@ static void lock_oldest(struct emit *emit, uint32_t none)
 	uint32_t gone = ebpf_label(as), there = ebpf_label(as);
 
 	emit_check_index(emit, R8, none);
-	emit_frame_put(as, FRAME(current), R8);
+	memory_frame_put(as, FRAME(current), R8);
 	emit_run_address(emit, R7, R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	ebpf_alu_imm(as, BPF_SUB, R1, 1);
 	ebpf_alu_imm(as, BPF_AND, R1, (int32_t)((1u << emit->plan->bucket_bits) - 1));
-	emit_frame_put(as, FRAME(next), R1);
+	memory_frame_put(as, FRAME(next), R1);
 	emit_lock_at(emit);
 	if (emit->plan->wide)
 		return;
@@ -256,7 +256,7 @@ static void lock_oldest(struct emit *emit, uint32_t none)
 /*
  * Where this CPU's spare place has been taken, the oldest run gives way to it. Wide rules are locked; others are not.
  */
-void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone))
+void memory_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone))
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as), found = ebpf_label(as), gone = ebpf_label(as);
@@ -269,20 +269,20 @@ void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32
 	ebpf_jump_if_imm(as, BPF_JNE, R8, 0, found);
 	emit_now(emit);
 	ebpf_mov(as, R1, R0);
-	ebpf_call_function(as, emit_function_oldest(emit));
+	ebpf_call_function(as, memory_function_oldest(emit));
 	ebpf_mov(as, R8, R0);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, done);
 	lock_oldest(emit, done);
 	if (before)
 		before(emit, gone);
 	emit_unlink(emit);
-	emit_count_opener(emit, -1);
+	memory_count_opener(emit, -1);
 	emit_count_here(emit, CPU(replaced));
 	emit_count_here(emit, CPU(crowded));
 	emit_log_forget(emit, R7, sizeof(struct matcher_run));
-	emit_frame_point(as, FRAME(scratch), R7);
+	memory_frame_point(as, FRAME(scratch), R7);
 	ebpf_load(as, BPF_DW, R8, R9, FRAME(current));
-	emit_frame_put(as, FRAME(copied), R8);
+	memory_frame_put(as, FRAME(copied), R8);
 	depend_on_oldest(emit);
 	if (!emit->plan->wide)
 		emit_let_go(emit);

@@ -12,25 +12,25 @@
  * an event that may have opened a run: the oldest goes where there are too many; before that, or NULL, deals with it,
  * the current one, in r7, its bucket locked, and leaves for gone where it has ended it.
  */
-void emit_enter(struct emit *emit, uint32_t group);
-void emit_find_place(struct emit *emit, uint32_t state, uint32_t none);
-void emit_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone));
+void memory_enter(struct emit *emit, uint32_t group);
+void memory_find_place(struct emit *emit, uint32_t state, uint32_t none);
+void memory_free_spare(struct emit *emit, void (*before)(struct emit *emit, uint32_t gone));
 
 /*
  * loss: PER PROCESS; nothing where there is none. The event's process has its share: the run is refused, and it goes
  * on at none. The copy in r7, at full, and nothing is counted. The run in r7 is one more (1) or less (-1) of its
  * process. All overwrite r0-r2.
  */
-void emit_check_opener(struct emit *emit, uint32_t none);
-void emit_check_copy(struct emit *emit, uint32_t full);
-void emit_count_opener(struct emit *emit, int32_t by);
+void memory_check_opener(struct emit *emit, uint32_t none);
+void memory_check_copy(struct emit *emit, uint32_t full);
+void memory_count_opener(struct emit *emit, int32_t by);
 
 /*
  * ages: where the rule replaces. begin: the run of this number, its `made` in r0, may be the first beside it;
  * overwrites r0-r3. A function: given a time that no run to come is made before, the number of the oldest; 0: none is
  * found.
  */
-void emit_age_begin(struct emit *emit, uint8_t number);
-uint32_t emit_function_oldest(struct emit *emit);
+void memory_age_begin(struct emit *emit, uint8_t number);
+uint32_t memory_function_oldest(struct emit *emit);
 
 #endif

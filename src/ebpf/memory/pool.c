@@ -71,7 +71,7 @@ static void take(struct emit *emit, uint32_t none, bool spares)
 		ebpf_jump_if_imm(as, BPF_JLE, R8, (int32_t)emit->at->places, taken);
 		ebpf_bind(as, none_kept);
 	}
-	emit_stock_pop(emit, &stock, R8, &(struct emit_stock_exits){ slow, slow });
+	memory_stock_pop(emit, &stock, R8, &(struct emit_stock_exits){ slow, slow });
 	ebpf_jump(as, taken);
 	ebpf_bind(as, slow);
 	ebpf_call_function(as, emit->functions.take);
@@ -126,7 +126,7 @@ void emit_release(struct emit *emit, size_t number)
 	struct emit_stock stock = stock_of(emit);
 
 	emit_log_forget(emit, R7, sizeof(struct matcher_run));
-	emit_count_opener(emit, -1);
+	memory_count_opener(emit, -1);
 	emit_cpu_line(emit, R1, slow);
 	ebpf_load(as, BPF_DW, R5, R9, (int32_t)number);
 	if (emit->at->keeps_one) {
@@ -138,7 +138,7 @@ void emit_release(struct emit *emit, size_t number)
 		ebpf_jump(as, done);
 		ebpf_bind(as, has_one);
 	}
-	emit_stock_push(emit, &stock, R7, slow);
+	memory_stock_push(emit, &stock, R7, slow);
 	ebpf_jump(as, done);
 	ebpf_bind(as, slow);
 	ebpf_load(as, BPF_DW, R1, R9, (int32_t)number);
@@ -151,7 +151,7 @@ void emit_functions_new(struct emit *emit)
 	struct emit_stock stock = stock_of(emit);
 
 	emit_log_functions(emit);
-	emit->functions.take = emit_stock_function_take(emit, &stock);
-	emit->functions.release = emit_stock_function_release(emit, &stock);
+	emit->functions.take = memory_stock_function_take(emit, &stock);
+	emit->functions.release = memory_stock_function_release(emit, &stock);
 	emit->functions.link = emit_function_link(emit);
 }

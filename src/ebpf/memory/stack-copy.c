@@ -190,9 +190,9 @@ uint32_t stack_copy_function(struct emit *emit)
 	uint32_t no = ebpf_label(as);
 
 	ebpf_note(as, "copy the stack of the current thread");
-	emit_ring_claim(emit, &emit->context->memory->copies, no);
+	memory_ring_claim(emit, &emit->context->memory->copies, no);
 	stack_image_emit(as, (int32_t)offsetof(struct stack_copy, image), NULL);
-	emit_ring_publish(emit);
+	memory_ring_publish(emit);
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);
 	ebpf_bind(as, no);

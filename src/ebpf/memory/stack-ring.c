@@ -25,7 +25,7 @@ static void choose_entry(const struct emit *emit, const struct memory_ring *ring
 	ebpf_alu(as, BPF_ADD, R8, R2);
 }
 
-void emit_ring_claim(struct emit *emit, const struct memory_ring *ring, uint32_t no)
+void memory_ring_claim(struct emit *emit, const struct memory_ring *ring, uint32_t no)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -40,7 +40,7 @@ void emit_ring_claim(struct emit *emit, const struct memory_ring *ring, uint32_t
 	ebpf_store(as, BPF_DW, R8, ENTRY(ids), R0);
 }
 
-void emit_ring_publish(struct emit *emit)
+void memory_ring_publish(struct emit *emit)
 {
 	ebpf_mov(emit->as, R1, R6);
 	ebpf_emit(emit->as, insn_atomic(BPF_DW, BPF_XCHG, R8, ENTRY(number), R1));

@@ -31,9 +31,9 @@ static inline uint64_t stack_ring_bytes(const struct memory_ring *ring)
 
 /* Claims the next entry for the current thread: r6 = its number, r8 = its address; or leaves for no. */
 struct emit;
-void emit_ring_claim(struct emit *emit, const struct memory_ring *ring, uint32_t no);
+void memory_ring_claim(struct emit *emit, const struct memory_ring *ring, uint32_t no);
 /* The entry in r8 holds number r6 from now on, 0: nothing. Overwrites r1. */
-void emit_ring_publish(struct emit *emit);
+void memory_ring_publish(struct emit *emit);
 
 /* The entry that holds number and is of the thread; NULL: there is none any more. What is read there afterwards was
  * its own if stack_ring_holds is true then. */

@@ -53,7 +53,7 @@ static uint32_t function_stack(struct emit *emit)
 	uint32_t no = ebpf_label(as), taken = ebpf_label(as), publish = ebpf_label(as);
 
 	ebpf_note(as, "take the stack of the current thread");
-	emit_ring_claim(emit, &memory->stacks, no);
+	memory_ring_claim(emit, &memory->stacks, no);
 	ebpf_store_imm(as, BPF_DW, R8, ENTRY(copy), 0);
 	ebpf_call(as, BPF_FUNC_get_current_task_btf);
 	ebpf_mov(as, R1, R0);
@@ -72,7 +72,7 @@ static uint32_t function_stack(struct emit *emit)
 		ebpf_store(as, BPF_DW, R8, ENTRY(copy), R0);
 	}
 	ebpf_bind(as, publish);
-	emit_ring_publish(emit);
+	memory_ring_publish(emit);
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);
 	ebpf_bind(as, no);

@@ -28,8 +28,8 @@ static void next_word(struct ebpf_asm *as)
 	ebpf_alu(as, BPF_OR, R4, R5);
 }
 
-void emit_stock_pop(struct emit *emit, const struct emit_stock *stock, uint8_t number,
-		    const struct emit_stock_exits *exits)
+void memory_stock_pop(struct emit *emit, const struct emit_stock *stock, uint8_t number,
+		      const struct emit_stock_exits *exits)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -45,7 +45,7 @@ void emit_stock_pop(struct emit *emit, const struct emit_stock *stock, uint8_t n
 	ebpf_jump_if(as, BPF_JNE, R0, R3, exits->missed);
 }
 
-void emit_stock_push(struct emit *emit, const struct emit_stock *stock, uint8_t place, uint32_t missed)
+void memory_stock_push(struct emit *emit, const struct emit_stock *stock, uint8_t place, uint32_t missed)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -87,7 +87,7 @@ static void steal(struct emit *emit, const struct emit_stock *stock)
 	ebpf_mov_imm(as, R7, 0);
 	ebpf_bind(as, again);
 	emit_line_of(emit, R1, R7);
-	emit_stock_pop(emit, stock, R8, &(struct emit_stock_exits){ next, next });
+	memory_stock_pop(emit, stock, R8, &(struct emit_stock_exits){ next, next });
 	ebpf_mov(as, R0, R8);
 	ebpf_exit(as);
 	ebpf_bind(as, next);
@@ -95,7 +95,7 @@ static void steal(struct emit *emit, const struct emit_stock *stock)
 	ebpf_jump_if_imm(as, BPF_JLT, R7, (int32_t)(cpus < STEAL_CPUS_MAX ? cpus : STEAL_CPUS_MAX), again);
 }
 
-uint32_t emit_stock_function_take(struct emit *emit, const struct emit_stock *stock)
+uint32_t memory_stock_function_take(struct emit *emit, const struct emit_stock *stock)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t function = emit_function_of_numbers(emit, stock->take, 0);
@@ -109,7 +109,7 @@ uint32_t emit_stock_function_take(struct emit *emit, const struct emit_stock *st
 	ebpf_mov_imm(as, R7, TAKE_TRIES);
 	ebpf_bind(as, again);
 	ebpf_mov(as, R1, R6);
-	emit_stock_pop(emit, stock, R8, &(struct emit_stock_exits){ unused, missed });
+	memory_stock_pop(emit, stock, R8, &(struct emit_stock_exits){ unused, missed });
 	ebpf_mov(as, R0, R8);
 	ebpf_exit(as);
 	ebpf_bind(as, missed);
@@ -129,7 +129,7 @@ uint32_t emit_stock_function_take(struct emit *emit, const struct emit_stock *st
 	return function;
 }
 
-uint32_t emit_stock_function_release(struct emit *emit, const struct emit_stock *stock)
+uint32_t memory_stock_function_release(struct emit *emit, const struct emit_stock *stock)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t function = emit_function_of_numbers(emit, stock->release, 1);
@@ -147,7 +147,7 @@ uint32_t emit_stock_function_release(struct emit *emit, const struct emit_stock 
 	ebpf_mov(as, R5, R7);
 	ebpf_mov_imm(as, R8, GIVE_TRIES);
 	ebpf_bind(as, again);
-	emit_stock_push(emit, stock, R6, missed);
+	memory_stock_push(emit, stock, R6, missed);
 	ebpf_bind(as, stays);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);

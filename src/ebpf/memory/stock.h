@@ -31,12 +31,12 @@ struct emit_stock_exits {
  * The top place leaves the stack of the line in r1: its number is then in `number`. The place at address `place` with
  * number r5 goes there, or leaves for missed. Overwrites r0, r2-r5.
  */
-void emit_stock_pop(struct emit *emit, const struct emit_stock *stock, uint8_t number,
-		    const struct emit_stock_exits *exits);
-void emit_stock_push(struct emit *emit, const struct emit_stock *stock, uint8_t place, uint32_t missed);
+void memory_stock_pop(struct emit *emit, const struct emit_stock *stock, uint8_t number,
+		      const struct emit_stock_exits *exits);
+void memory_stock_push(struct emit *emit, const struct emit_stock *stock, uint8_t place, uint32_t missed);
 
 /* Functions (): a place, 0: there is none, more than their count: too much contention; (number): gives it back. */
-uint32_t emit_stock_function_take(struct emit *emit, const struct emit_stock *stock);
-uint32_t emit_stock_function_release(struct emit *emit, const struct emit_stock *stock);
+uint32_t memory_stock_function_take(struct emit *emit, const struct emit_stock *stock);
+uint32_t memory_stock_function_release(struct emit *emit, const struct emit_stock *stock);
 
 #endif

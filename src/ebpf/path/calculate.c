@@ -5,7 +5,7 @@
 
 #include <byteswap.h>
 
-uint64_t source_calculate(enum source_op op, uint64_t left, uint64_t right)
+uint64_t path_calculate(enum source_op op, uint64_t left, uint64_t right)
 {
 	int64_t a = (int64_t)left, b = (int64_t)right;
 

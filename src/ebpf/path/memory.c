@@ -3,7 +3,7 @@
 
 #include "ebpf/path/value.h"
 
-void source_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none)
+void path_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none)
 {
 	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
 	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)memory->cpu_count, none);

@@ -48,7 +48,7 @@ static int make(const struct making *making, const struct event_path *path, stru
 	return result;
 }
 
-int source_parse_path(const char *text, struct arena *arena, struct source_node **parsed, char *reason, size_t size)
+int path_parse_path(const char *text, struct arena *arena, struct source_node **parsed, char *reason, size_t size)
 {
 	const struct making making = { arena, reason, size };
 	struct event_path *path;
@@ -57,8 +57,7 @@ int source_parse_path(const char *text, struct arena *arena, struct source_node 
 	return result ? result : make(&making, path, parsed);
 }
 
-int source_parse_when(const char *text, struct arena *arena, struct source_conditions *parsed, char *reason,
-		      size_t size)
+int path_parse_when(const char *text, struct arena *arena, struct source_conditions *parsed, char *reason, size_t size)
 {
 	const struct making making = { arena, reason, size };
 	struct event_path_conditions when;
@@ -80,7 +79,7 @@ int source_parse_when(const char *text, struct arena *arena, struct source_condi
 	return result;
 }
 
-int source_parse_scope(const char *text, struct arena *arena, struct source_paths *parsed, char *reason, size_t size)
+int path_parse_scope(const char *text, struct arena *arena, struct source_paths *parsed, char *reason, size_t size)
 {
 	const struct making making = { arena, reason, size };
 	struct event_paths scope;

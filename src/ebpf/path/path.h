@@ -51,19 +51,18 @@ struct source_paths {
  * Parse a path, the condition of a WHEN, and the list of a SCOPE into arena. Return 0; -EINVAL with one clause in
  * reason; -ENOMEM. NULL conditions and lists are empty.
  */
-int source_parse_path(const char *text, struct arena *arena, struct source_node **parsed, char *reason, size_t size);
-int source_parse_when(const char *text, struct arena *arena, struct source_conditions *parsed, char *reason,
-		      size_t size);
-int source_parse_scope(const char *text, struct arena *arena, struct source_paths *parsed, char *reason, size_t size);
+int path_parse_path(const char *text, struct arena *arena, struct source_node **parsed, char *reason, size_t size);
+int path_parse_when(const char *text, struct arena *arena, struct source_conditions *parsed, char *reason, size_t size);
+int path_parse_scope(const char *text, struct arena *arena, struct source_paths *parsed, char *reason, size_t size);
 
 /* True for paths that give a string; only for parsed, and rather for resolved, ones. */
-bool source_is_string(const struct source_node *node);
+bool path_is_string(const struct source_node *node);
 
 /* What an operation on integers gives, SOURCE_AND .. SOURCE_GE, SOURCE_BE16 .. SOURCE_BE64 (right is not looked at). */
-uint64_t source_calculate(enum source_op op, uint64_t left, uint64_t right);
+uint64_t path_calculate(enum source_op op, uint64_t left, uint64_t right);
 
 /* True when both resolved paths give the same value at the same event. */
-bool source_same(const struct source_node *a, const struct source_node *b);
-bool source_same_condition(const struct source_condition *a, const struct source_condition *b);
+bool path_same(const struct source_node *a, const struct source_node *b);
+bool path_same_condition(const struct source_condition *a, const struct source_condition *b);
 
 #endif

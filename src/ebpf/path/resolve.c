@@ -150,7 +150,7 @@ static int resolve_access(struct source_binding *binding, struct source_node *no
 
 static int resolve_cast(struct source_binding *binding, struct source_node *node)
 {
-	int result = source_resolve_integer(binding, node->left);
+	int result = path_resolve_integer(binding, node->left);
 
 	if (result)
 		return result;
@@ -191,12 +191,12 @@ static int resolve_choice(struct source_binding *binding, struct source_node *no
 {
 	struct source_node *chosen = node->left;
 	char first[128];
-	int result = source_resolve(binding, chosen);
+	int result = path_resolve(binding, chosen);
 
 	if (result == -ENOENT || result == -ESRCH) {
 		snprintf(first, sizeof first, "%s", binding->reason);
 		chosen = node->right;
-		result = source_resolve(binding, chosen);
+		result = path_resolve(binding, chosen);
 		if (result == -ENOENT || result == -ESRCH)
 			snprintf(binding->reason, binding->size, "%s", first);
 	}
@@ -234,31 +234,31 @@ static int resolve_register(struct source_binding *binding, struct source_node *
 /* Where the members are that a string is put together from. */
 static int resolve_walk(struct source_binding *binding, struct source_node *node)
 {
-	const char *const *members = source_walk_members(node->op);
-	int result = source_resolve_integer(binding, node->left);
+	const char *const *members = walk_members(node->op);
+	int result = path_resolve_integer(binding, node->left);
 
 	if (!result && node->right)
-		result = source_resolve_integer(binding, node->right);
+		result = path_resolve_integer(binding, node->right);
 	node->offsets = arena_zero(binding->arena, SOURCE_WALK_MEMBERS_MAX, sizeof *node->offsets);
 	if (!node->offsets)
 		return -ENOMEM;
 	for (int i = 0; members[i] && !result; i++) {
 		struct source_node *member;
 
-		result = source_parse_path(members[i], binding->arena, &member, binding->reason, binding->size);
+		result = path_parse_path(members[i], binding->arena, &member, binding->reason, binding->size);
 		if (!result)
-			result = source_resolve(binding, member);
+			result = path_resolve(binding, member);
 		if (!result)
 			node->offsets[i] = member->access.spot.offset;
 	}
 	return result;
 }
 
-int source_resolve_integer(struct source_binding *binding, struct source_node *node)
+int path_resolve_integer(struct source_binding *binding, struct source_node *node)
 {
-	int result = source_resolve(binding, node);
+	int result = path_resolve(binding, node);
 
-	if (!result && source_is_string(node))
+	if (!result && path_is_string(node))
 		result = refuse(binding, -EINVAL, "found a string where %s is needed", "a number");
 	return result;
 }
@@ -266,22 +266,22 @@ int source_resolve_integer(struct source_binding *binding, struct source_node *n
 static int resolve_length(struct source_binding *binding, struct source_node *node)
 {
 	const struct source_node *text = node->left;
-	int result = source_resolve(binding, node->left);
+	int result = path_resolve(binding, node->left);
 
 	if (result)
 		return result;
-	if (text->op != SOURCE_KSTR && text->op != SOURCE_USTR && !source_is_string(text))
+	if (text->op != SOURCE_KSTR && text->op != SOURCE_USTR && !path_is_string(text))
 		return refuse(binding, -EINVAL, "found %s where a string is needed", "a number");
-	if (source_walk_is(text->op) || text->op == SOURCE_CTXSTR || text->op == SOURCE_CTXLOC)
+	if (walk_is(text->op) || text->op == SOURCE_CTXSTR || text->op == SOURCE_CTXLOC)
 		return refuse(binding, -EINVAL, "%s takes kstr(), ustr(), user_chars() or an array", "length()");
 	return 0;
 }
 
-int source_resolve(struct source_binding *binding, struct source_node *node)
+int path_resolve(struct source_binding *binding, struct source_node *node)
 {
 	int result;
 
-	if (source_walk_is(node->op))
+	if (walk_is(node->op))
 		return resolve_walk(binding, node);
 	switch (node->op) {
 	case SOURCE_CONST:
@@ -297,7 +297,7 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_USER_CALLER:
 		return resolve_register(binding, node);
 	case SOURCE_USDT_ARG:
-		return source_resolve_usdt(binding, node);
+		return path_resolve_usdt(binding, node);
 	case SOURCE_CHOICE:
 		return resolve_choice(binding, node);
 	case SOURCE_LENGTH:
@@ -317,16 +317,16 @@ int source_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_BE64:
 	case SOURCE_USER_WORD:
 	case SOURCE_KERNEL_WORD:
-		return source_resolve_integer(binding, node->left);
+		return path_resolve_integer(binding, node->left);
 	default:
-		result = source_resolve_integer(binding, node->left);
-		return result ? result : source_resolve_integer(binding, node->right);
+		result = path_resolve_integer(binding, node->left);
+		return result ? result : path_resolve_integer(binding, node->right);
 	}
 }
 
-bool source_is_string(const struct source_node *node)
+bool path_is_string(const struct source_node *node)
 {
-	if (source_walk_is(node->op))
+	if (walk_is(node->op))
 		return true;
 	switch (node->op) {
 	case SOURCE_KSTR:
@@ -342,13 +342,13 @@ bool source_is_string(const struct source_node *node)
 	}
 }
 
-bool source_same(const struct source_node *a, const struct source_node *b)
+bool path_same(const struct source_node *a, const struct source_node *b)
 {
 	if (!a || !b)
 		return a == b;
 	if (a->op != b->op || a->value != b->value || a->bytes != b->bytes || a->is_signed != b->is_signed)
 		return false;
-	if (a->op != SOURCE_ACCESS && (!source_same(a->left, b->left) || !source_same(a->right, b->right)))
+	if (a->op != SOURCE_ACCESS && (!path_same(a->left, b->left) || !path_same(a->right, b->right)))
 		return false;
 	if (a->op != SOURCE_ACCESS && a->op != SOURCE_CAST)
 		return true;
@@ -357,7 +357,7 @@ bool source_same(const struct source_node *a, const struct source_node *b)
 	       memcmp(&a->access, &b->access, sizeof a->access) == 0;
 }
 
-bool source_same_condition(const struct source_condition *a, const struct source_condition *b)
+bool path_same_condition(const struct source_condition *a, const struct source_condition *b)
 {
-	return a->compare == b->compare && a->value == b->value && source_same(a->path, b->path);
+	return a->compare == b->compare && a->value == b->value && path_same(a->path, b->path);
 }

@@ -26,9 +26,9 @@ struct source_binding {
  * kernel lacks something), -ESRCH (the USDT probe has no such argument) or -EINVAL (makes no sense on any) with one
  * clause in the binding's reason; -ENOMEM.
  */
-int source_resolve(struct source_binding *binding, struct source_node *node);
+int path_resolve(struct source_binding *binding, struct source_node *node);
 
 /* The same for a path that must give an integer. */
-int source_resolve_integer(struct source_binding *binding, struct source_node *node);
+int path_resolve_integer(struct source_binding *binding, struct source_node *node);
 
 #endif

@@ -34,7 +34,7 @@ static void zero(struct ebpf_asm *as, uint32_t offset, uint32_t bytes)
 static void read_string(struct ebpf_asm *as, int32_t helper, const struct event_field *field, uint32_t bytes)
 {
 	ebpf_mov(as, R1, SOURCE_REG_RECORD);
-	source_add_offset(as, R1, field->offset);
+	path_add_offset(as, R1, field->offset);
 	ebpf_mov_imm(as, R2, bytes < field->bytes ? bytes : field->bytes);
 	ebpf_call(as, helper);
 }
@@ -96,21 +96,21 @@ static void emit_chars(struct ebpf_asm *as, const struct source_style *style, co
 {
 	uint32_t null = ebpf_label(as);
 	bool words = path->access.is_padded && field->offset % WORD == 0 && field->bytes % WORD == 0;
-	enum source_knowledge knowledge = source_load_pointers(as, style, path, null);
+	enum source_knowledge knowledge = path_load_pointers(as, style, path, null);
 
 	if (style->lean && path->access.bytes != PAIR_BYTES)
 		words = false;
-	if (words && source_make_plain(as, style, &path->access.spot, knowledge)) {
+	if (words && path_make_plain(as, style, &path->access.spot, knowledge)) {
 		copy_padded(as, path, field);
 		if (style->lean)
 			measure_pair(as, field);
 	} else {
 		ebpf_mov(as, R3, R0);
-		source_add_offset(as, R3, path->access.spot.offset);
+		path_add_offset(as, R3, path->access.spot.offset);
 		read_string(as, BPF_FUNC_probe_read_kernel_str, field,
 			    path->access.bytes ? path->access.bytes : UINT32_MAX);
 	}
-	source_end_pointers(as, path, null);
+	path_end_pointers(as, path, null);
 }
 
 /* r3 = the address that the low half of a __data_loc word at an offset of the record points to. */
@@ -129,11 +129,11 @@ static void emit_user_string(struct ebpf_asm *as, const struct source_style *sty
 {
 	uint32_t good = ebpf_label(as);
 
-	source_emit_value(as, style, path->left);
+	path_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
 	read_string(as, BPF_FUNC_probe_read_user_str, field, path->bytes ? path->bytes + 1 : UINT32_MAX);
 	ebpf_jump_if_imm(as, BPF_JSGE, R0, 0, good);
-	source_forgive_null(as, style, path->left, good);
+	path_forgive_null(as, style, path->left, good);
 	ebpf_jump(as, style->unread);
 	ebpf_bind(as, good);
 }
@@ -145,18 +145,18 @@ static void emit_walk(struct ebpf_asm *as, const struct source_style *style, con
 	uint32_t mark = ebpf_stack_mark(as), none = ebpf_label(as);
 	int16_t left = ebpf_stack_take(as, WORD);
 
-	source_emit_value(as, style, path->left);
+	path_emit_value(as, style, path->left);
 	if (path->op != SOURCE_IP_TEXT)
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	if (path->right) {
 		ebpf_store(as, BPF_DW, R10, left, R0);
-		source_emit_value(as, style, path->right);
+		path_emit_value(as, style, path->right);
 		ebpf_mov(as, R2, R0);
 		ebpf_load(as, BPF_DW, R0, R10, left);
 	}
 	ebpf_mov(as, R1, R0);
 	ebpf_stack_release(as, mark);
-	source_walk_emit(as, style, path, field);
+	walk_emit(as, style, path, field);
 	ebpf_bind(as, none);
 }
 
@@ -164,7 +164,7 @@ static void emit_walk(struct ebpf_asm *as, const struct source_style *style, con
 static void emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		      const struct event_field *field)
 {
-	if (source_walk_is(path->op)) {
+	if (walk_is(path->op)) {
 		emit_walk(as, style, path, field);
 		return;
 	}
@@ -177,7 +177,7 @@ static void emit_text(struct ebpf_asm *as, const struct source_style *style, con
 		emit_chars(as, style, path, field);
 		break;
 	case SOURCE_KSTR:
-		source_emit_value(as, style, path->left);
+		path_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
 		read_string(as, BPF_FUNC_probe_read_kernel_str, field, UINT32_MAX);
 		break;
@@ -186,7 +186,7 @@ static void emit_text(struct ebpf_asm *as, const struct source_style *style, con
 		break;
 	case SOURCE_CTXSTR:
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		source_add_offset(as, R3, (uint32_t)path->value);
+		path_add_offset(as, R3, (uint32_t)path->value);
 		read_string(as, BPF_FUNC_probe_read_kernel_str, field, path->bytes);
 		break;
 	case SOURCE_CTXLOC:
@@ -198,10 +198,10 @@ static void emit_text(struct ebpf_asm *as, const struct source_style *style, con
 	}
 }
 
-void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			const struct event_field *field)
+void path_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field)
 {
-	bool marks = source_reads_user(path) ? !style->leaves : source_walk_is(path->op) && !style->tells;
+	bool marks = path_reads_user(path) ? !style->leaves : walk_is(path->op) && !style->tells;
 	struct source_style inner = *style;
 	uint32_t good;
 
@@ -222,14 +222,14 @@ void source_emit_string(struct ebpf_asm *as, const struct source_style *style, c
 	ebpf_bind(as, good);
 }
 
-void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		      const struct event_field *field)
+void path_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		    const struct event_field *field)
 {
 	struct source_style lean = *style;
 	uint32_t good = ebpf_label(as), bad = ebpf_label(as);
 
 	lean.lean = true;
-	source_emit_string(as, &lean, path, field);
+	path_emit_string(as, &lean, path, field);
 	/* What is good goes on first: where the verifier has followed any length it need not follow 1 again. */
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, bad); /* also where a pointer was null, or reading failed: */
 	ebpf_jump_if_imm(as, BPF_JGT, R0, (int32_t)field->bytes, bad);
@@ -285,16 +285,16 @@ static void find_text(struct ebpf_asm *as, const struct source_style *style, con
 	uint32_t null = ebpf_label(as);
 
 	if (text->op == SOURCE_USTR || text->op == SOURCE_KSTR) {
-		source_emit_value(as, style, text->left);
+		path_emit_value(as, style, text->left);
 		return;
 	}
-	source_load_pointers(as, style, text, null);
-	source_make_number(as);
-	source_add_offset(as, R0, text->access.spot.offset);
-	source_end_pointers(as, text, null);
+	path_load_pointers(as, style, text, null);
+	path_make_number(as);
+	path_add_offset(as, R0, text->access.spot.offset);
+	path_end_pointers(as, text, null);
 }
 
-void source_emit_length(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+void path_emit_length(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
 	const struct source_node *text = path->left;
 	bool is_user = text->op == SOURCE_USTR;

@@ -128,7 +128,7 @@ static int64_t narrow(const struct usdt_argument *argument)
 	return argument->is_signed ? (int64_t)value >> unused : (int64_t)(value >> unused);
 }
 
-int source_resolve_usdt(struct source_binding *binding, struct source_node *node)
+int path_resolve_usdt(struct source_binding *binding, struct source_node *node)
 {
 	struct source_node *address = NULL;
 	struct usdt_argument argument;

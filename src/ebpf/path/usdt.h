@@ -4,7 +4,7 @@
 
 #include "ebpf/path/resolve.h"
 
-/* Replaces usdt_arg(n) by where the probe of the binding has this argument. Returns what source_resolve does. */
-int source_resolve_usdt(struct source_binding *binding, struct source_node *node);
+/* Replaces usdt_arg(n) by where the probe of the binding has this argument. Returns what path_resolve does. */
+int path_resolve_usdt(struct source_binding *binding, struct source_node *node);
 
 #endif

@@ -14,30 +14,30 @@ enum source_knowledge {
 };
 
 /* To the verifier r0 is a number afterwards, and no pointer any more. */
-void source_make_number(struct ebpf_asm *as);
+void path_make_number(struct ebpf_asm *as);
 
-void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset);
+void path_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset);
 
 /* Makes the verifier know that r0 points to what spot says. Returns whether it now does, so that plain loads work. */
-bool source_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
-		       enum source_knowledge knowledge);
+bool path_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+		     enum source_knowledge knowledge);
 
 /* r0 = the last pointer of the access; goes to null where there is none. */
-enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct source_style *style,
-					   const struct source_node *node, uint32_t null);
+enum source_knowledge path_load_pointers(struct ebpf_asm *as, const struct source_style *style,
+					 const struct source_node *node, uint32_t null);
 
 /* What was begun so ends: binds null, where r0 becomes 0. */
-void source_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null);
+void path_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null);
 
 /* Goes on at good if the address that path gives is 0: nothing is there to be read. Overwrites r0-r5. */
-void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			 uint32_t good);
+void path_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       uint32_t good);
 
-/* r0 = the bytes of the string at path->left without its NUL; an unread one of the user as in source_emit_value. */
-void source_emit_length(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
+/* r0 = the bytes of the string at path->left without its NUL; an unread one of the user as in path_emit_value. */
+void path_emit_length(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
 
 /* The string at path goes to the record as field. r0 = its bytes with the NUL, 0 or less where it could not be read. */
-void source_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			const struct event_field *field);
+void path_emit_string(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      const struct event_field *field);
 
 #endif

@@ -13,14 +13,14 @@
 
 enum { WORD = 8 };
 
-void source_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
+void path_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
 {
 	if (offset)
 		ebpf_alu_imm(as, BPF_ADD, reg, (int32_t)offset);
 }
 
 /* Two negations change nothing. */
-void source_make_number(struct ebpf_asm *as)
+void path_make_number(struct ebpf_asm *as)
 {
 	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
 	ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
@@ -53,8 +53,8 @@ static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
  * tracepoints pass NULL or small numbers, and only loads through a cast pointer (or on kernels that lack the cast,
  * through any) survive that.
  */
-bool source_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
-		       enum source_knowledge knowledge)
+bool path_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
+		     enum source_knowledge knowledge)
 {
 	if (style->cautious || !spot->is_plain || !spot->pointee)
 		return false;
@@ -72,12 +72,12 @@ bool source_make_plain(struct ebpf_asm *as, const struct source_style *style, co
 static enum source_knowledge load_spot(struct ebpf_asm *as, const struct source_style *style,
 				       const struct btf_spot *spot, uint32_t bytes, enum source_knowledge knowledge)
 {
-	if (source_make_plain(as, style, spot, knowledge)) {
+	if (path_make_plain(as, style, spot, knowledge)) {
 		ebpf_load(as, ebpf_width(bytes), R0, R0, (int32_t)spot->offset);
 		return SOURCE_KNOWN;
 	}
 	ebpf_mov(as, R3, R0);
-	source_add_offset(as, R3, spot->offset);
+	path_add_offset(as, R3, spot->offset);
 	read_kernel(as, bytes);
 	return SOURCE_UNKNOWN;
 }
@@ -103,12 +103,12 @@ static enum source_knowledge load_start(struct ebpf_asm *as, const struct source
 		return style->cast && loads_pointer(&node->access) ? SOURCE_UNKNOWN : SOURCE_KNOWN;
 	}
 	if (node->op == SOURCE_CAST) {
-		source_emit_value(as, style, node->left);
+		path_emit_value(as, style, node->left);
 		return SOURCE_UNKNOWN;
 	}
 	if (node->by_helper) {
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		source_add_offset(as, R3, node->argument * WORD);
+		path_add_offset(as, R3, node->argument * WORD);
 		read_kernel(as, WORD);
 		return SOURCE_UNKNOWN;
 	}
@@ -123,8 +123,8 @@ static bool may_be_null(const struct source_node *node, uint32_t pointer)
 }
 
 /* r0 = the last pointer of the access; goes to null where there is none. */
-enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct source_style *style,
-					   const struct source_node *node, uint32_t null)
+enum source_knowledge path_load_pointers(struct ebpf_asm *as, const struct source_style *style,
+					 const struct source_node *node, uint32_t null)
 {
 	const struct btf_access *access = &node->access;
 	enum source_knowledge knowledge = load_start(as, style, node);
@@ -143,7 +143,7 @@ enum source_knowledge source_load_pointers(struct ebpf_asm *as, const struct sou
  * Where it is null, r0 becomes the number 0. That stands behind the rest: the verifier goes on first where a condition
  * does not hold, and having met any number at what follows it does not look there once more with a 0.
  */
-void source_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null)
+void path_end_pointers(struct ebpf_asm *as, const struct source_node *node, uint32_t null)
 {
 	uint32_t last = node->access.pointer_count, end = ebpf_label(as);
 
@@ -183,37 +183,37 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 	const struct btf_access *access = &node->access;
 	uint32_t null = ebpf_label(as);
 
-	if (style->known && source_same(node, style->known)) {
+	if (style->known && path_same(node, style->known)) {
 		ebpf_load(as, BPF_DW, R0, R10, style->known_slot);
 		return;
 	}
-	enum source_knowledge knowledge = source_load_pointers(as, style, node, null);
+	enum source_knowledge knowledge = path_load_pointers(as, style, node, null);
 
 	switch (access->end) {
 	case BTF_END_SELF:
 		if (access->is_pointer)
-			source_make_number(as);
+			path_make_number(as);
 		break;
 	case BTF_END_LOAD:
 		load_spot(as, style, &access->spot, access->bytes, knowledge);
 		if (access->is_pointer)
-			source_make_number(as);
+			path_make_number(as);
 		break;
 	default:
-		source_make_number(as);
-		source_add_offset(as, R0, access->spot.offset);
+		path_make_number(as);
+		path_add_offset(as, R0, access->spot.offset);
 	}
 	if (access->bits) {
 		if (access->shift)
 			ebpf_alu_imm(as, BPF_RSH, R0, access->shift);
 		extend(as, access->bits, access->is_signed);
 	}
-	source_end_pointers(as, node, null);
+	path_end_pointers(as, node, null);
 }
 
 static void emit_cookie(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
-	if (style->known && source_same(node, style->known)) {
+	if (style->known && path_same(node, style->known)) {
 		ebpf_load(as, BPF_DW, R0, R10, style->known_slot);
 		return;
 	}
@@ -221,14 +221,14 @@ static void emit_cookie(struct ebpf_asm *as, const struct source_style *style, c
 	ebpf_call(as, BPF_FUNC_get_attach_cookie);
 }
 
-/* As source_emit_value, but what is above the returned width is still as it was loaded. */
+/* As path_emit_value, but what is above the returned width is still as it was loaded. */
 static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
 	const struct btf_access *access = &path->access;
 
 	if ((path->op != SOURCE_ACCESS && path->op != SOURCE_CAST) || access->bits || access->is_pointer ||
 	    access->end > BTF_END_LOAD) {
-		source_emit_value(as, style, path);
+		path_emit_value(as, style, path);
 		return (struct width){ WORD, true };
 	}
 	emit_access(as, style, path);
@@ -249,18 +249,18 @@ static bool is_immediate(int64_t value)
 static bool emit_operands(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
 	if (node->right->op == SOURCE_CONST) {
-		source_emit_value(as, style, node->left);
+		path_emit_value(as, style, node->left);
 		if (is_immediate(node->right->value))
 			return true;
 		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
 		return false;
 	}
-	source_emit_value(as, style, node->left);
+	path_emit_value(as, style, node->left);
 	uint32_t mark = ebpf_stack_mark(as);
 	int16_t slot = ebpf_stack_take(as, WORD);
 
 	ebpf_store(as, BPF_DW, R10, slot, R0);
-	source_emit_value(as, style, node->right);
+	path_emit_value(as, style, node->right);
 	ebpf_mov(as, R1, R0);
 	ebpf_load(as, BPF_DW, R0, R10, slot);
 	ebpf_stack_release(as, mark);
@@ -273,10 +273,10 @@ static void emit_product(struct ebpf_asm *as, const struct source_style *style, 
 	uint32_t mark = ebpf_stack_mark(as), none = ebpf_label(as);
 	int16_t slot = ebpf_stack_take(as, WORD);
 
-	source_emit_value(as, style, node->left);
+	path_emit_value(as, style, node->left);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	ebpf_store(as, BPF_DW, R10, slot, R0);
-	source_emit_value(as, style, node->right);
+	path_emit_value(as, style, node->right);
 	ebpf_load(as, BPF_DW, R1, R10, slot);
 	ebpf_alu(as, BPF_MUL, R0, R1);
 	ebpf_bind(as, none);
@@ -285,7 +285,7 @@ static void emit_product(struct ebpf_asm *as, const struct source_style *style, 
 
 static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
-	if (node->op == SOURCE_MUL && source_reads_user(node->right)) {
+	if (node->op == SOURCE_MUL && path_reads_user(node->right)) {
 		emit_product(as, style, node);
 		return;
 	}
@@ -304,10 +304,10 @@ static void emit_arithmetic(struct ebpf_asm *as, const struct source_style *styl
 }
 
 /* Goes on at good if the address that path gives is 0: nothing is there to be read. Overwrites r0-r5. */
-void source_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			 uint32_t good)
+void path_forgive_null(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		       uint32_t good)
 {
-	source_emit_value(as, style, path);
+	path_emit_value(as, style, path);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
 }
 
@@ -318,12 +318,12 @@ static void emit_user_word(struct ebpf_asm *as, const struct source_style *style
 	int16_t slot = ebpf_stack_take(as, WORD);
 	uint32_t bytes = path->bytes ? path->bytes : WORD;
 
-	source_emit_value(as, style, path->left);
+	path_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
 	read_to_slot(as, BPF_FUNC_probe_read_user, bytes, slot);
 	if (style->leaves) {
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, good);
-		source_forgive_null(as, style, path->left, good);
+		path_forgive_null(as, style, path->left, good);
 		ebpf_jump(as, style->unread);
 	}
 	ebpf_bind(as, good);
@@ -385,28 +385,28 @@ static void emit_ctx(struct ebpf_asm *as, const struct source_node *node)
 		ebpf_load(as, ebpf_width(node->bytes), R0, SOURCE_REG_CONTEXT, (int32_t)node->value);
 	} else {
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		source_add_offset(as, R3, (uint32_t)node->value);
+		path_add_offset(as, R3, (uint32_t)node->value);
 		read_kernel(as, node->bytes);
 	}
 	if (node->op == SOURCE_CTXS)
 		extend(as, node->bytes * 8, true);
 }
 
-bool source_reads_user(const struct source_node *path)
+bool path_reads_user(const struct source_node *path)
 {
 	if (!path)
 		return false;
 	return path->op == SOURCE_USTR || path->op == SOURCE_USER_WORD || path->op == SOURCE_USER_CALLER ||
-	       path->op == SOURCE_USDT_ARG || path->op == SOURCE_USER_SOCKADDR || source_reads_user(path->left) ||
-	       source_reads_user(path->right);
+	       path->op == SOURCE_USDT_ARG || path->op == SOURCE_USER_SOCKADDR || path_reads_user(path->left) ||
+	       path_reads_user(path->right);
 }
 
-bool source_may_fail(const struct source_node *path)
+bool path_may_fail(const struct source_node *path)
 {
-	return source_reads_user(path) || (path && source_walk_is(path->op));
+	return path_reads_user(path) || (path && walk_is(path->op));
 }
 
-void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+void path_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
 	switch (path->op) {
 	case SOURCE_CONST:
@@ -422,19 +422,19 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 	case SOURCE_BE16:
 	case SOURCE_BE32:
 	case SOURCE_BE64:
-		source_emit_value(as, style, path->left);
+		path_emit_value(as, style, path->left);
 		ebpf_emit(as, insn_big_endian(R0, 16 << (path->op - SOURCE_BE16)));
 		break;
 	case SOURCE_USER_WORD:
 		emit_user_word(as, style, path);
 		break;
 	case SOURCE_KERNEL_WORD:
-		source_emit_value(as, style, path->left);
+		path_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
 		read_kernel(as, WORD);
 		break;
 	case SOURCE_LENGTH:
-		source_emit_length(as, style, path);
+		path_emit_length(as, style, path);
 		break;
 	case SOURCE_CTX:
 	case SOURCE_CTXS:
@@ -453,8 +453,8 @@ void source_emit_value(struct ebpf_asm *as, const struct source_style *style, co
 	}
 }
 
-void source_emit_condition(struct ebpf_asm *as, const struct source_style *style,
-			   const struct source_condition *condition, uint32_t label)
+void path_emit_condition(struct ebpf_asm *as, const struct source_style *style,
+			 const struct source_condition *condition, uint32_t label)
 {
 	static const uint8_t opposite[] = {
 		[SOURCE_EQ] = BPF_JNE,  [SOURCE_NE] = BPF_JEQ,  [SOURCE_LT] = BPF_JSGE,
@@ -462,7 +462,7 @@ void source_emit_condition(struct ebpf_asm *as, const struct source_style *style
 	};
 	uint8_t op = opposite[condition->compare];
 
-	source_emit_value(as, style, condition->path);
+	path_emit_value(as, style, condition->path);
 	if (is_immediate(condition->value)) {
 		ebpf_jump_if_imm(as, op, R0, (int32_t)condition->value, label);
 		return;
@@ -491,8 +491,8 @@ static struct width width_of(enum event_value value)
 	}
 }
 
-void source_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			enum event_value value)
+void path_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      enum event_value value)
 {
 	struct width wanted = width_of(value), loaded;
 
@@ -513,13 +513,13 @@ void source_emit_number(struct ebpf_asm *as, const struct source_style *style, c
 	}
 }
 
-void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		       const struct event_field *field)
+void path_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		     const struct event_field *field)
 {
 	if (field->value == EVENT_STRING) {
-		source_emit_string(as, style, path, field);
+		path_emit_string(as, style, path, field);
 		return;
 	}
-	source_emit_number(as, style, path, field->value);
+	path_emit_number(as, style, path, field->value);
 	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, (int32_t)field->offset, R0);
 }

@@ -22,7 +22,7 @@ struct source_memory {
 };
 
 /* reg = this CPU's part; goes to none should there be none. r0 is lost. */
-void source_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none);
+void path_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none);
 
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
@@ -43,30 +43,30 @@ struct source_style {
  * Whether path looks into memory of the user, which may not be there; whether it may give an unread string, for that
  * reason or because it cannot be put together.
  */
-bool source_reads_user(const struct source_node *path);
-bool source_may_fail(const struct source_node *path);
+bool path_reads_user(const struct source_node *path);
+bool path_may_fail(const struct source_node *path);
 
 /* r0 = the value of path, an integer of 64 bits. */
-void source_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
+void path_emit_value(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path);
 
 /* Goes to label unless the condition holds. */
-void source_emit_condition(struct ebpf_asm *as, const struct source_style *style,
-			   const struct source_condition *condition, uint32_t label);
+void path_emit_condition(struct ebpf_asm *as, const struct source_style *style,
+			 const struct source_condition *condition, uint32_t label);
 
 /* r0 = the value of path as a field of this value type (no string) holds it, extended to 64 bits. */
-void source_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-			enum event_value value);
+void path_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		      enum event_value value);
 
 /* The string at path goes to the record as field; r0 = its bytes with the NUL, at least 1, at most field's. Is lean. */
-void source_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		      const struct event_field *field);
+void path_emit_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		    const struct event_field *field);
 
 /*
  * Stores path in the record as field. path must be a string exactly where field is, or the constant 0. A string at a
  * user address that cannot be read becomes unread (event/type.h) unless the style leaves; where the address is 0 there
  * is no string, and it is empty.
  */
-void source_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		       const struct event_field *field);
+void path_emit_field(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+		     const struct event_field *field);
 
 #endif

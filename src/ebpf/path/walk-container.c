@@ -76,7 +76,7 @@ static void write_is_hex(const struct walking *walking)
 	uint32_t again = ebpf_label(as), good = ebpf_label(as), no = ebpf_label(as);
 
 	ebpf_mov(as, R7, R1);
-	source_emit_memory(as, &walking->style->walk, R6, no);
+	path_emit_memory(as, &walking->style->walk, R6, no);
 	ebpf_jump_if_imm(as, BPF_JGT, R7, SUM - CONTAINER_HEX_DIGITS, no);
 	ebpf_alu(as, BPF_ADD, R6, R7);
 	ebpf_mov_imm(as, R1, 0);
@@ -276,7 +276,7 @@ static void write_put_next(const struct walking *walking)
 	uint32_t put = ebpf_label(as), taken = ebpf_label(as), no = ebpf_label(as);
 
 	ebpf_mov(as, R7, R1);
-	source_emit_memory(as, &walking->style->walk, R6, no);
+	path_emit_memory(as, &walking->style->walk, R6, no);
 	ebpf_mov(as, R3, R7);
 	ebpf_load(as, BPF_DW, R7, R6, PLACE);
 	ebpf_jump_if_imm(as, BPF_JGE, R7, CONTAINER_TEXT_BYTES - 1, no);
@@ -336,7 +336,7 @@ static void write_judge(const struct walking *walking)
 
 	ebpf_mov(as, R7, R1);
 	ebpf_mov(as, R8, R2);
-	source_emit_memory(as, &walking->style->walk, R6, judging.none);
+	path_emit_memory(as, &walking->style->walk, R6, judging.none);
 	ebpf_jump_if_imm(as, BPF_JLT, R7, NAME, judging.none);
 	ebpf_jump_if_imm(as, BPF_JGT, R7, SUM - NAME, judging.none);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, NAME_LAST, judging.none);
@@ -357,7 +357,7 @@ static void read_name(const struct walking *walking, uint8_t reg)
 {
 	struct ebpf_asm *as = walking->as;
 
-	source_walk_fetch_member(walking, R3, reg, SOURCE_WALK_KN_NAME);
+	walk_fetch_member(walking, R3, reg, SOURCE_WALK_KN_NAME);
 	ebpf_mov(as, R1, R6);
 	ebpf_alu(as, BPF_ADD, R1, R8);
 	ebpf_mov_imm(as, R2, SOURCE_WALK_TEXT_BYTES);
@@ -375,7 +375,7 @@ static void change_place(struct ebpf_asm *as)
 }
 
 /* r7 is the node, r8 where its name is, r9 its bytes. */
-void source_walk_write_container(struct walking *walking)
+void walk_write_container(struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t again = ebpf_label(as), none = ebpf_label(as), done = ebpf_label(as);
@@ -387,8 +387,8 @@ void source_walk_write_container(struct walking *walking)
 	read_name(walking, R7);
 	ebpf_mov(as, R9, R0);
 	ebpf_bind(as, again);
-	source_walk_begin_step(walking);
-	source_walk_fetch_member(walking, R7, R7, SOURCE_WALK_KN_PARENT);
+	walk_begin_step(walking);
+	walk_fetch_member(walking, R7, R7, SOURCE_WALK_KN_PARENT);
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, none); /* the root has no name */
 	change_place(as);
 	read_name(walking, R7);
@@ -405,5 +405,5 @@ void source_walk_write_container(struct walking *walking)
 	ebpf_bind(as, none);
 	ebpf_mov_imm(as, R9, WALK_LAST);
 	ebpf_bind(as, done);
-	source_walk_return_start(walking);
+	walk_return_start(walking);
 }

@@ -12,7 +12,7 @@ enum { DIGITS_MAX = 5, OCTETS = 4, GROUPS = 8, GROUP_BITS = 16, V4_PREFIX = 0xff
 /* Where the longest run of zero groups is noted; in memory, so that the verifier need not tell all runs apart. */
 enum { RUN_NOW = WALK_NAME, RUN_LENGTH = RUN_NOW + WALK_WORD, RUN_END = RUN_LENGTH + WALK_WORD };
 
-void source_walk_prepend_number(const struct walking *walking, int32_t base)
+void walk_prepend_number(const struct walking *walking, int32_t base)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t done = ebpf_label(as);
@@ -26,7 +26,7 @@ void source_walk_prepend_number(const struct walking *walking, int32_t base)
 		ebpf_jump_if_imm(as, BPF_JLE, R0, '9', decimal);
 		ebpf_alu_imm(as, BPF_ADD, R0, 'a' - '0' - 10);
 		ebpf_bind(as, decimal);
-		source_walk_prepend_byte(walking, -1);
+		walk_prepend_byte(walking, -1);
 		ebpf_alu_imm(as, BPF_DIV, R7, base);
 		ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, done);
 	}
@@ -39,9 +39,9 @@ static void prepend_ip4(const struct walking *walking)
 		ebpf_load(walking->as, BPF_DW, R7, R10, walking->low);
 		ebpf_alu_imm(walking->as, BPF_RSH, R7, 8 * i);
 		ebpf_alu_imm(walking->as, BPF_AND, R7, 255);
-		source_walk_prepend_number(walking, 10);
+		walk_prepend_number(walking, 10);
 		if (i < OCTETS - 1)
-			source_walk_prepend_byte(walking, '.');
+			walk_prepend_byte(walking, '.');
 	}
 }
 
@@ -99,20 +99,20 @@ static void prepend_ip6(const struct walking *walking)
 		ebpf_alu(as, BPF_SUB, R3, R2);
 		ebpf_jump_if_imm(as, BPF_JSGE, R3, i, plain); /* before the run */
 		ebpf_jump_if_imm(as, BPF_JNE, R1, i, next);
-		source_walk_prepend_byte(walking, ':');
+		walk_prepend_byte(walking, ':');
 		if (i == GROUPS - 1)
-			source_walk_prepend_byte(walking, ':');
+			walk_prepend_byte(walking, ':');
 		ebpf_jump(as, next);
 		ebpf_bind(as, plain);
 		load_group(walking, i);
-		source_walk_prepend_number(walking, 16);
+		walk_prepend_number(walking, 16);
 		if (i)
-			source_walk_prepend_byte(walking, ':');
+			walk_prepend_byte(walking, ':');
 		ebpf_bind(as, next);
 	}
 }
 
-void source_walk_prepend_ip(const struct walking *walking, bool has_port)
+void walk_prepend_ip(const struct walking *walking, bool has_port)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t ip6 = ebpf_label(as), done = ebpf_label(as);
@@ -126,14 +126,14 @@ void source_walk_prepend_ip(const struct walking *walking, bool has_port)
 	ebpf_jump(as, done);
 	ebpf_bind(as, ip6);
 	if (has_port)
-		source_walk_prepend_byte(walking, ']');
+		walk_prepend_byte(walking, ']');
 	prepend_ip6(walking);
 	if (has_port)
-		source_walk_prepend_byte(walking, '[');
+		walk_prepend_byte(walking, '[');
 	ebpf_bind(as, done);
 }
 
-void source_walk_store_ip4(const struct walking *walking)
+void walk_store_ip4(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 
@@ -143,10 +143,10 @@ void source_walk_store_ip4(const struct walking *walking)
 	ebpf_store_imm(as, BPF_DW, R10, walking->high, 0);
 }
 
-void source_walk_write_ip(struct walking *walking)
+void walk_write_ip(struct walking *walking)
 {
 	ebpf_store(walking->as, BPF_DW, R10, walking->high, R1);
 	ebpf_store(walking->as, BPF_DW, R10, walking->low, R2);
-	source_walk_prepend_ip(walking, false);
-	source_walk_return_start(walking);
+	walk_prepend_ip(walking, false);
+	walk_return_start(walking);
 }

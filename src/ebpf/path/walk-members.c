@@ -42,7 +42,7 @@ static const struct {
 	    [SOURCE_WALK_ARG_END] = "cast(mm_struct, 0)->arg_end" } },
 };
 
-const char *const *source_walk_members(enum source_op op)
+const char *const *walk_members(enum source_op op)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].op == op)
@@ -50,7 +50,7 @@ const char *const *source_walk_members(enum source_op op)
 	return NULL;
 }
 
-bool source_walk_is(enum source_op op)
+bool walk_is(enum source_op op)
 {
-	return source_walk_members(op) != NULL;
+	return walk_members(op) != NULL;
 }

@@ -16,12 +16,12 @@ static void prepend_port(const struct walking *walking, int16_t sock, uint32_t n
 {
 	struct ebpf_asm *as = walking->as;
 
-	source_walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_PORT], 2);
+	walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_PORT], 2);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	ebpf_emit(as, insn_big_endian(R0, 16));
 	ebpf_mov(as, R7, R0);
-	source_walk_prepend_number(walking, 10);
-	source_walk_prepend_byte(walking, ':');
+	walk_prepend_number(walking, 10);
+	walk_prepend_byte(walking, ':');
 	ebpf_load(as, BPF_DW, R7, R10, sock);
 }
 
@@ -31,10 +31,10 @@ static void fetch_ip6(const struct walking *walking)
 	struct ebpf_asm *as = walking->as;
 	uint32_t at = walking->offsets[SOURCE_WALK_IP6];
 
-	source_walk_fetch(walking, R7, at, WALK_WORD);
+	walk_fetch(walking, R7, at, WALK_WORD);
 	ebpf_emit(as, insn_big_endian(R0, 64));
 	ebpf_store(as, BPF_DW, R10, walking->high, R0);
-	source_walk_fetch(walking, R7, at + WALK_WORD, WALK_WORD);
+	walk_fetch(walking, R7, at + WALK_WORD, WALK_WORD);
 	ebpf_emit(as, insn_big_endian(R0, 64));
 	ebpf_store(as, BPF_DW, R10, walking->low, R0);
 }
@@ -47,59 +47,59 @@ static void prepend_unix(const struct walking *walking, uint32_t done)
 	uint32_t is_file = ebpf_label(as);
 	int32_t name = (int32_t)walking->offsets[SOURCE_WALK_UNIX_NAME] + SUN_PATH;
 
-	source_walk_fetch_member(walking, R7, R7, SOURCE_WALK_UNIX_PEER);
+	walk_fetch_member(walking, R7, R7, SOURCE_WALK_UNIX_PEER);
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, done);
-	source_walk_fetch_member(walking, R7, R7, SOURCE_WALK_UNIX_ADDRESS);
+	walk_fetch_member(walking, R7, R7, SOURCE_WALK_UNIX_ADDRESS);
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, done);
-	source_walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_UNIX_LENGTH], 4);
+	walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_UNIX_LENGTH], 4);
 	ebpf_mov(as, R8, R0);
 	ebpf_alu_imm(as, BPF_ADD, R7, name);
-	source_walk_fetch(walking, R7, 0, 1);
+	walk_fetch(walking, R7, 0, 1);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, is_file);
 	ebpf_mov(as, R2, R8);
 	ebpf_alu_imm(as, BPF_SUB, R2, SUN_PATH + 1);
 	ebpf_mov(as, R3, R7);
 	ebpf_alu_imm(as, BPF_ADD, R3, 1);
-	source_walk_prepend(walking);
-	source_walk_prepend_byte(walking, '@');
+	walk_prepend(walking);
+	walk_prepend_byte(walking, '@');
 	ebpf_jump(as, done);
 	ebpf_bind(as, is_file);
 	ebpf_mov(as, R3, R7);
-	source_walk_prepend_text(walking);
+	walk_prepend_text(walking);
 }
 
-void source_walk_write_peer(struct walking *walking)
+void walk_write_peer(struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t done = ebpf_label(as), ip6 = ebpf_label(as), local = ebpf_label(as), ip = ebpf_label(as);
 	int16_t sock = ebpf_stack_take(as, WALK_WORD);
 
 	ebpf_mov(as, R7, R1);
-	source_walk_fetch_member(walking, R8, R7, SOURCE_WALK_INODE);
-	source_walk_fetch(walking, R8, walking->offsets[SOURCE_WALK_MODE], 2);
+	walk_fetch_member(walking, R8, R7, SOURCE_WALK_INODE);
+	walk_fetch(walking, R8, walking->offsets[SOURCE_WALK_MODE], 2);
 	ebpf_alu_imm(as, BPF_AND, R0, S_IFMT);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, S_IFSOCK, done);
-	source_walk_fetch_member(walking, R7, R7, SOURCE_WALK_SOCKET);
-	source_walk_fetch_member(walking, R7, R7, SOURCE_WALK_SOCK);
+	walk_fetch_member(walking, R7, R7, SOURCE_WALK_SOCKET);
+	walk_fetch_member(walking, R7, R7, SOURCE_WALK_SOCK);
 	ebpf_store(as, BPF_DW, R10, sock, R7);
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, done);
-	source_walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_FAMILY], 2);
+	walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_FAMILY], 2);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, AF_INET6, ip6);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, AF_UNIX, local);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, AF_INET, done);
 	prepend_port(walking, sock, done);
-	source_walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_IP4], 4);
+	walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_IP4], 4);
 	ebpf_emit(as, insn_big_endian(R0, 32));
-	source_walk_store_ip4(walking);
+	walk_store_ip4(walking);
 	ebpf_jump(as, ip);
 	ebpf_bind(as, ip6);
 	prepend_port(walking, sock, done);
 	fetch_ip6(walking);
 	ebpf_bind(as, ip);
-	source_walk_prepend_ip(walking, true);
+	walk_prepend_ip(walking, true);
 	ebpf_jump(as, done);
 	ebpf_bind(as, local);
 	prepend_unix(walking, done);
 	ebpf_bind(as, done);
-	source_walk_return_start(walking);
+	walk_return_start(walking);
 }

@@ -3,7 +3,7 @@
 
 #include "ebpf/path/walk-priv.h"
 
-void source_walk_begin_step(const struct walking *walking)
+void walk_begin_step(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 
@@ -13,7 +13,7 @@ void source_walk_begin_step(const struct walking *walking)
 	ebpf_store(as, BPF_DW, R10, walking->count, R1);
 }
 
-void source_walk_fetch(const struct walking *walking, uint8_t reg, uint32_t offset, uint32_t bytes)
+void walk_fetch(const struct walking *walking, uint8_t reg, uint32_t offset, uint32_t bytes)
 {
 	struct ebpf_asm *as = walking->as;
 
@@ -27,19 +27,19 @@ void source_walk_fetch(const struct walking *walking, uint8_t reg, uint32_t offs
 	ebpf_load(as, BPF_DW, R0, R10, walking->word);
 }
 
-void source_walk_fetch_member(const struct walking *walking, uint8_t dst, uint8_t reg, int member)
+void walk_fetch_member(const struct walking *walking, uint8_t dst, uint8_t reg, int member)
 {
-	source_walk_fetch(walking, reg, walking->offsets[member], WALK_WORD);
+	walk_fetch(walking, reg, walking->offsets[member], WALK_WORD);
 	ebpf_mov(walking->as, dst, R0);
 }
 
-void source_walk_forget(const struct walking *walking, uint8_t reg)
+void walk_forget(const struct walking *walking, uint8_t reg)
 {
 	ebpf_store(walking->as, BPF_DW, R6, WALK_NAME, reg);
 	ebpf_load(walking->as, BPF_DW, reg, R6, WALK_NAME);
 }
 
-void source_walk_prepend(const struct walking *walking)
+void walk_prepend(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 
@@ -53,7 +53,7 @@ void source_walk_prepend(const struct walking *walking)
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, walking->fail);
 }
 
-void source_walk_prepend_byte(const struct walking *walking, int byte)
+void walk_prepend_byte(const struct walking *walking, int byte)
 {
 	struct ebpf_asm *as = walking->as;
 
@@ -69,7 +69,7 @@ void source_walk_prepend_byte(const struct walking *walking, int byte)
 		ebpf_store(as, BPF_B, R1, 0, R0);
 }
 
-void source_walk_prepend_text(const struct walking *walking)
+void walk_prepend_text(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 
@@ -82,10 +82,10 @@ void source_walk_prepend_text(const struct walking *walking)
 	ebpf_alu_imm(as, BPF_SUB, R2, 1);
 	ebpf_mov(as, R3, R6);
 	ebpf_alu_imm(as, BPF_ADD, R3, WALK_NAME);
-	source_walk_prepend(walking);
+	walk_prepend(walking);
 }
 
-void source_walk_return_start(const struct walking *walking)
+void walk_return_start(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 

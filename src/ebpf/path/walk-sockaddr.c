@@ -58,7 +58,7 @@ static void write_unix(const struct walking *walking)
 	ebpf_bind(as, none);
 }
 
-void source_walk_write_sockaddr(struct walking *walking)
+void walk_write_sockaddr(struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t ip4 = ebpf_label(as), ip6 = ebpf_label(as), local = ebpf_label(as), ip = ebpf_label(as);
@@ -78,7 +78,7 @@ void source_walk_write_sockaddr(struct walking *walking)
 	ebpf_bind(as, ip4);
 	ebpf_alu_imm(as, BPF_RSH, R0, 8 * IP4);
 	ebpf_emit(as, insn_big_endian(R0, 32));
-	source_walk_store_ip4(walking);
+	walk_store_ip4(walking);
 	ebpf_jump(as, ip);
 	ebpf_bind(as, ip6);
 	fetch_user(walking, IP6);
@@ -88,10 +88,10 @@ void source_walk_write_sockaddr(struct walking *walking)
 	ebpf_emit(as, insn_big_endian(R0, 64));
 	ebpf_store(as, BPF_DW, R10, walking->low, R0);
 	ebpf_bind(as, ip);
-	source_walk_prepend_ip(walking, false);
+	walk_prepend_ip(walking, false);
 	ebpf_jump(as, done);
 	ebpf_bind(as, local);
 	write_unix(walking);
 	ebpf_bind(as, done);
-	source_walk_return_start(walking);
+	walk_return_start(walking);
 }

@@ -16,9 +16,9 @@ static void load_name(const struct walking *walking)
 	uint32_t mark = ebpf_stack_mark(as);
 	int16_t length = ebpf_stack_take(as, WALK_WORD);
 
-	source_walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_D_LENGTH], WALK_WORD / 2);
+	walk_fetch(walking, R7, walking->offsets[SOURCE_WALK_D_LENGTH], WALK_WORD / 2);
 	ebpf_store(as, BPF_DW, R10, length, R0);
-	source_walk_fetch_member(walking, R3, R7, SOURCE_WALK_D_NAME);
+	walk_fetch_member(walking, R3, R7, SOURCE_WALK_D_NAME);
 	ebpf_load(as, BPF_DW, R2, R10, length);
 	ebpf_stack_release(as, mark);
 }
@@ -30,9 +30,9 @@ static void end_path(const struct walking *walking, uint32_t top, uint32_t done)
 
 	ebpf_bind(as, top);
 	ebpf_jump_if_imm(as, BPF_JNE, R9, WALK_LAST, done);
-	source_walk_prepend_byte(walking, '/');
+	walk_prepend_byte(walking, '/');
 	ebpf_bind(as, done);
-	source_walk_return_start(walking);
+	walk_return_start(walking);
 }
 
 /*
@@ -47,29 +47,29 @@ static void write_file(struct walking *walking)
 	int16_t parent = ebpf_stack_take(as, WALK_WORD);
 
 	ebpf_mov(as, R8, R1);
-	source_walk_fetch_member(walking, R7, R8, SOURCE_WALK_DENTRY);
-	source_walk_fetch_member(walking, R8, R8, SOURCE_WALK_MNT);
+	walk_fetch_member(walking, R7, R8, SOURCE_WALK_DENTRY);
+	walk_fetch_member(walking, R8, R8, SOURCE_WALK_MNT);
 	ebpf_alu_imm(as, BPF_SUB, R8, (int32_t)walking->offsets[SOURCE_WALK_VFSMOUNT]);
 	ebpf_bind(as, again);
-	source_walk_begin_step(walking);
-	source_walk_fetch_member(walking, R0, R7, SOURCE_WALK_D_PARENT);
+	walk_begin_step(walking);
+	walk_fetch_member(walking, R0, R7, SOURCE_WALK_D_PARENT);
 	ebpf_store(as, BPF_DW, R10, parent, R0);
-	source_walk_fetch(walking, R8, walking->offsets[SOURCE_WALK_VFSMOUNT] + walking->offsets[SOURCE_WALK_MNT_ROOT],
-			  WALK_WORD);
+	walk_fetch(walking, R8, walking->offsets[SOURCE_WALK_VFSMOUNT] + walking->offsets[SOURCE_WALK_MNT_ROOT],
+		   WALK_WORD);
 	ebpf_jump_if(as, BPF_JNE, R0, R7, inside);
-	source_walk_fetch_member(walking, R0, R8, SOURCE_WALK_MNT_PARENT);
+	walk_fetch_member(walking, R0, R8, SOURCE_WALK_MNT_PARENT);
 	ebpf_jump_if(as, BPF_JEQ, R0, R8, top);
 	ebpf_store(as, BPF_DW, R10, parent, R0);
-	source_walk_fetch_member(walking, R7, R8, SOURCE_WALK_MNT_MOUNTPOINT);
+	walk_fetch_member(walking, R7, R8, SOURCE_WALK_MNT_MOUNTPOINT);
 	ebpf_load(as, BPF_DW, R8, R10, parent);
 	ebpf_jump(as, again);
 	ebpf_bind(as, inside);
 	load_name(walking);
-	source_walk_prepend(walking);
+	walk_prepend(walking);
 	ebpf_load(as, BPF_DW, R1, R10, parent);
 	ebpf_jump_if(as, BPF_JEQ, R1, R7, placeless);
 	ebpf_mov(as, R7, R1);
-	source_walk_prepend_byte(walking, '/');
+	walk_prepend_byte(walking, '/');
 	ebpf_jump(as, again);
 	ebpf_bind(as, placeless);
 	ebpf_mov(as, R1, R6);
@@ -90,13 +90,13 @@ static void write_cgroup(struct walking *walking)
 
 	ebpf_mov(as, R7, R1);
 	ebpf_bind(as, again);
-	source_walk_begin_step(walking);
-	source_walk_fetch_member(walking, R8, R7, SOURCE_WALK_KN_PARENT);
+	walk_begin_step(walking);
+	walk_fetch_member(walking, R8, R7, SOURCE_WALK_KN_PARENT);
 	ebpf_store(as, BPF_DW, R10, parent, R8);
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, top);
-	source_walk_fetch_member(walking, R3, R7, SOURCE_WALK_KN_NAME);
-	source_walk_prepend_text(walking);
-	source_walk_prepend_byte(walking, '/');
+	walk_fetch_member(walking, R3, R7, SOURCE_WALK_KN_NAME);
+	walk_prepend_text(walking);
+	walk_prepend_byte(walking, '/');
 	ebpf_load(as, BPF_DW, R7, R10, parent);
 	ebpf_jump(as, again);
 	end_path(walking, top, done);
@@ -155,8 +155,8 @@ static void write_args(struct walking *walking)
 	uint32_t fits = ebpf_label(as), none = ebpf_label(as);
 
 	ebpf_mov(as, R8, R1);
-	source_walk_fetch_member(walking, R7, R8, SOURCE_WALK_ARG_START);
-	source_walk_fetch_member(walking, R8, R8, SOURCE_WALK_ARG_END);
+	walk_fetch_member(walking, R7, R8, SOURCE_WALK_ARG_START);
+	walk_fetch_member(walking, R8, R8, SOURCE_WALK_ARG_END);
 	ebpf_jump_if(as, BPF_JLE, R8, R7, none);
 	ebpf_alu(as, BPF_SUB, R8, R7);
 	ebpf_alu_imm(as, BPF_SUB, R8, 1);
@@ -170,13 +170,13 @@ static void write_args(struct walking *walking)
 	ebpf_call(as, BPF_FUNC_probe_read_user);
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, walking->fail);
 	drop_padding(as);
-	source_walk_forget(walking, R8); /* or the rest is followed once for each length */
+	walk_forget(walking, R8); /* or the rest is followed once for each length */
 	ebpf_alu_imm(as, BPF_AND, R8, WALK_LAST);
 	join_with_blanks(as);
 	ebpf_alu(as, BPF_ADD, R6, R8);
 	ebpf_store_imm(as, BPF_B, R6, 0, 0);
 	ebpf_mov_imm(as, R9, 0);
-	source_walk_return_start(walking);
+	walk_return_start(walking);
 	ebpf_bind(as, none);
 	ebpf_mov_imm(as, R0, WALK_LAST); /* where there is a NUL */
 	ebpf_exit(as);
@@ -189,10 +189,10 @@ static const struct walk {
 } walks[] = {
 	{ SOURCE_FILE_PATH, "walk_file", write_file },
 	{ SOURCE_CGROUP_PATH, "walk_cgroup", write_cgroup },
-	{ SOURCE_CONTAINER_NAME, "walk_container", source_walk_write_container },
-	{ SOURCE_SOCKET_PEER, "socket_peer", source_walk_write_peer },
-	{ SOURCE_IP_TEXT, "write_ip", source_walk_write_ip },
-	{ SOURCE_USER_SOCKADDR, "read_sockaddr", source_walk_write_sockaddr },
+	{ SOURCE_CONTAINER_NAME, "walk_container", walk_write_container },
+	{ SOURCE_SOCKET_PEER, "socket_peer", walk_write_peer },
+	{ SOURCE_IP_TEXT, "write_ip", walk_write_ip },
+	{ SOURCE_USER_SOCKADDR, "read_sockaddr", walk_write_sockaddr },
 	{ SOURCE_USER_ARGS, "read_args", write_args },
 };
 
@@ -223,21 +223,21 @@ static uint32_t function_of(struct ebpf_asm *as, const struct source_style *styl
 	ebpf_mov(as, R7, R1);
 	if (path->right)
 		ebpf_mov(as, R8, R2);
-	source_emit_memory(as, &style->walk, R6, walking.fail);
+	path_emit_memory(as, &style->walk, R6, walking.fail);
 	ebpf_mov(as, R1, R7);
 	if (path->right)
 		ebpf_mov(as, R2, R8);
 	ebpf_store_imm(as, BPF_DW, R10, walking.count, 0);
 	ebpf_store_imm(as, BPF_B, R6, WALK_LAST, 0);
 	ebpf_mov_imm(as, R9, WALK_LAST);
-	source_walk_forget(&walking, R9);
+	walk_forget(&walking, R9);
 	walk->write(&walking);
 	ebpf_asm_leave(as);
 	return function;
 }
 
-void source_walk_emit(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		      const struct event_field *field)
+void walk_emit(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+	       const struct event_field *field)
 {
 	uint32_t mark = ebpf_stack_mark(as);
 	int16_t start = ebpf_stack_take(as, WALK_WORD);
@@ -251,7 +251,7 @@ void source_walk_emit(struct ebpf_asm *as, const struct source_style *style, con
 	ebpf_call_function(as, function_of(as, style, path));
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, style->unread);
 	ebpf_store(as, BPF_DW, R10, start, R0);
-	source_emit_memory(as, &style->walk, R3, style->unread);
+	path_emit_memory(as, &style->walk, R3, style->unread);
 	ebpf_load(as, BPF_DW, R0, R10, start);
 	ebpf_alu_imm(as, BPF_AND, R0, WALK_LAST);
 	ebpf_alu(as, BPF_ADD, R3, R0);

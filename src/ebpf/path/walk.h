@@ -49,17 +49,17 @@ enum {
 enum { SOURCE_WALK_MEMBERS_MAX = 12 };
 
 /* Whether the op gives such a string. */
-bool source_walk_is(enum source_op op);
+bool walk_is(enum source_op op);
 
 /* Paths to the members, from address 0: an offset each; NULL ends them. NULL: the op gives no such string. */
-const char *const *source_walk_members(enum source_op op);
+const char *const *walk_members(enum source_op op);
 
 /*
  * The string that path gives goes to field of the record, whose rest is zero already. r1 is what
  * path->left gives, r2 what path->right; r0 = the string's bytes. Goes to the style's label
  * unread where it cannot be put together.
  */
-void source_walk_emit(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
-		      const struct event_field *field);
+void walk_emit(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
+	       const struct event_field *field);
 
 #endif

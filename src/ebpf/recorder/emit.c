@@ -104,7 +104,7 @@ static void emit_string(const struct writing *writing, uint32_t index)
 	struct source_style style = writing->style;
 	struct ebpf_asm *as = writing->as;
 	uint32_t unread = ebpf_label(as), done = ebpf_label(as);
-	bool marks = source_may_fail(path) && (!style.leaves || !source_reads_user(path));
+	bool marks = path_may_fail(path) && (!style.leaves || !path_reads_user(path));
 
 	place.offset = 0;
 	ebpf_note(as, "%s", place.name);
@@ -112,7 +112,7 @@ static void emit_string(const struct writing *writing, uint32_t index)
 		style.leaves = style.tells = true;
 		style.unread = unread;
 	}
-	source_emit_text(as, &style, path, &place);
+	path_emit_text(as, &style, path, &place);
 	if (!marks)
 		return;
 	ebpf_jump(as, done);
@@ -134,8 +134,8 @@ static void emit_try_numbers(const struct writing *writing)
 		struct source_style style = writing->style;
 
 		style.leaves = true;
-		if (source_reads_user(path))
-			source_emit_value(writing->as, &style, path);
+		if (path_reads_user(path))
+			path_emit_value(writing->as, &style, path);
 	}
 }
 
@@ -213,7 +213,7 @@ static void emit_who(struct writing *writing)
 		ebpf_mov(as, R7, R0);
 		writing->style.task = true;
 	}
-	source_emit_value(as, &writing->style, code->tid);
+	path_emit_value(as, &writing->style, code->tid);
 	ebpf_alu_imm(as, BPF_LSH, R0, 32);
 	store_slot(writing, writing->thread, R0);
 }
@@ -446,9 +446,9 @@ static void emit_context(const struct writing *writing)
 	ebpf_alu_imm(as, BPF_LSH, R1, EVENT_PACKED_ID_BITS);
 	ebpf_store(as, BPF_DW, R6, 0, R1);
 	if (writing->plain_comm) {
-		source_emit_value(as, &writing->style, writing->code->tid);
+		path_emit_value(as, &writing->style, writing->code->tid);
 		ebpf_store(as, BPF_W, R6, RING_UNIT_BYTES, R0);
-		source_emit_value(as, &writing->style, writing->code->tgid);
+		path_emit_value(as, &writing->style, writing->code->tgid);
 		ebpf_store(as, BPF_W, R6, RING_UNIT_BYTES + 4, R0);
 	} else {
 		load_slot(writing, R1, writing->ids);
@@ -480,7 +480,7 @@ static void emit_numbers(const struct writing *writing)
 		const struct event_packed_number *number = &layout->numbers[i];
 
 		ebpf_note(as, "%s", writing->entry->want->type->fields[number->field].name);
-		source_emit_number(as, &style, writing->entry->paths[number->field], (enum event_value)number->value);
+		path_emit_number(as, &style, writing->entry->paths[number->field], (enum event_value)number->value);
 		ebpf_store(as, ebpf_width(number->width), R6, EVENT_PACKED_WORD_BYTES + number->payload_offset, R0);
 	}
 }
@@ -546,7 +546,7 @@ static bool may_report(const struct source_entry *entry, const struct source_sty
 	bool may = style->detached;
 
 	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
-		may |= source_may_fail(entry->paths[i]) && (!style->leaves || !source_reads_user(entry->paths[i]));
+		may |= path_may_fail(entry->paths[i]) && (!style->leaves || !path_reads_user(entry->paths[i]));
 	return may;
 }
 

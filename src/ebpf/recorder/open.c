@@ -144,7 +144,7 @@ static void emit_close(const struct record_rings *rings, struct ebpf_asm *as, co
 	ebpf_bind(as, none);
 }
 
-static void emit_open(const struct record_rings *rings, struct ebpf_asm *as)
+static void codegen_open(const struct record_rings *rings, struct ebpf_asm *as)
 {
 	struct open_slots slots;
 	uint32_t out = ebpf_label(as);
@@ -191,7 +191,7 @@ uint32_t record_function_open(const struct record_rings *rings, struct ebpf_asm 
 		return function;
 	function = ebpf_asm_global(as, "ring_open", 3);
 	ebpf_asm_enter(as, function);
-	emit_open(rings, as);
+	codegen_open(rings, as);
 	ebpf_asm_leave(as);
 	return function;
 }

@@ -159,7 +159,7 @@ static const struct source_node *task_path(struct ebpf_recorder *recorder, const
 	};
 	struct source_node *node;
 
-	if (source_parse_path(text, binding.arena, &node, reason, sizeof reason) || source_resolve(&binding, node))
+	if (path_parse_path(text, binding.arena, &node, reason, sizeof reason) || path_resolve(&binding, node))
 		return NULL;
 	return node;
 }

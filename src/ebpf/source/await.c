@@ -53,7 +53,7 @@ static bool exclude(const struct source_entry *a, const struct source_entry *b)
 			const struct source_condition *right = &b->when.items[j];
 
 			if (left->compare == SOURCE_EQ && right->compare == SOURCE_EQ && left->value != right->value &&
-			    source_same(left->path, right->path) && !source_reads_user(left->path))
+			    path_same(left->path, right->path) && !path_reads_user(left->path))
 				return true;
 		}
 	}
@@ -154,7 +154,7 @@ static void emit_keep(const struct source_await *await, struct ebpf_asm *as, con
 	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
 		ebpf_mov_imm(as, R0, 0);
 		if (await->paths->registers[i])
-			source_emit_value(as, &own, await->paths->registers[i]);
+			path_emit_value(as, &own, await->paths->registers[i]);
 		ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(registers[i]), R0);
 	}
 	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
@@ -170,7 +170,7 @@ static void emit_insert(const struct source_await *await, struct ebpf_asm *as, c
 
 	ebpf_call(as, BPF_FUNC_ktime_get_ns);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(ts), R0);
-	source_emit_value(as, style, await->paths->mm);
+	path_emit_value(as, style, await->paths->mm);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(mm), R0);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(regs), R6);
 	ebpf_store(as, BPF_DW, R10, noting->call + (int32_t)CALL(id), R7);
@@ -271,7 +271,7 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 		ebpf_store(as, BPF_DW, R9, CALL(bprm), R0);
 		return;
 	}
-	source_emit_value(as, &own, await->paths->mm);
+	path_emit_value(as, &own, await->paths->mm);
 	ebpf_load(as, BPF_DW, R1, R9, CALL(mm));
 	ebpf_alu(as, BPF_XOR, R1, R0);
 	ebpf_store(as, BPF_DW, R10, slots->gone, R1);

@@ -35,14 +35,14 @@ static struct guess guess(const struct source_node *path, const struct source_no
 {
 	if (path->op == SOURCE_CONST)
 		return (struct guess){ true, (uint64_t)path->value };
-	if (source_same(path, number))
+	if (path_same(path, number))
 		return (struct guess){ true, call };
 	if (path->op < SOURCE_AND || path->op > SOURCE_GE)
 		return (struct guess){ 0 };
 	struct guess left = guess(path->left, number, call), right = guess(path->right, number, call);
 
 	if (left.known && right.known)
-		return (struct guess){ true, source_calculate(path->op, left.value, right.value) };
+		return (struct guess){ true, path_calculate(path->op, left.value, right.value) };
 	bool zero = (left.known && !left.value) || (right.known && !right.value);
 
 	return (struct guess){ zero && (path->op == SOURCE_AND || path->op == SOURCE_MUL), 0 };
@@ -54,11 +54,11 @@ static bool may_be(const struct source_entry *entry, const struct source_node *n
 	for (uint32_t i = 0; i < entry->when.count; i++) {
 		const struct source_condition *condition = &entry->when.items[i];
 
-		if (source_reads_user(condition->path))
+		if (path_reads_user(condition->path))
 			continue;
 		struct guess value = guess(condition->path, number, call);
 
-		if (value.known && !source_calculate(condition->compare, value.value, (uint64_t)condition->value))
+		if (value.known && !path_calculate(condition->compare, value.value, (uint64_t)condition->value))
 			return false;
 	}
 	return true;
@@ -89,7 +89,7 @@ void source_calls_emit(struct ebpf_asm *as, const struct source_style *style, co
 	uint32_t beyond = ebpf_label(as);
 
 	ebpf_note(as, "a call that some type is about?");
-	source_emit_value(as, style, number);
+	path_emit_value(as, style, number);
 	ebpf_jump_if_imm(as, BPF_JGE, R0, SOURCE_CALLS, beyond);
 	ebpf_load_value(as, R1, memory->map, memory->stride * memory->cpu_count);
 	ebpf_alu(as, BPF_ADD, R1, R0);

@@ -18,7 +18,7 @@ enum { TREE_MIN = 2 }; /* entries; fewer are asked one by one */
 static int find_condition(const struct source_entry *entry, const struct source_condition *wanted)
 {
 	for (uint32_t i = 0; i < entry->when.count; i++) {
-		if (source_same_condition(&entry->when.items[i], wanted))
+		if (path_same_condition(&entry->when.items[i], wanted))
 			return (int)i;
 	}
 	return -1;
@@ -31,8 +31,8 @@ static int find_equality(const struct dispatch_entry *item, const struct source_
 		const struct source_condition *condition = &item->entry->when.items[i];
 
 		if (!(item->decided & UINT32_C(1) << i) && condition->compare == SOURCE_EQ &&
-		    !source_reads_user(condition->path) && condition->value >= INT32_MIN &&
-		    condition->value <= INT32_MAX && (!path || source_same(condition->path, path)))
+		    !path_reads_user(condition->path) && condition->value >= INT32_MIN &&
+		    condition->value <= INT32_MAX && (!path || path_same(condition->path, path)))
 			return (int)i;
 	}
 	return -1;
@@ -54,7 +54,7 @@ static void take_shared(struct dispatch *dispatch, struct dispatch_entry *items,
 	for (uint32_t i = 0; i < first->count; i++) {
 		size_t with = 0;
 
-		if (source_reads_user(first->items[i].path))
+		if (path_reads_user(first->items[i].path))
 			continue;
 		while (with < count && find_condition(items[with].entry, &first->items[i]) >= 0)
 			with++;

@@ -80,7 +80,7 @@ static void emit_record_place(struct emission *emission)
 	struct ebpf_asm *as = emission->as;
 
 	if (emission->scratch) {
-		source_emit_memory(as, &emission->options->memory, SOURCE_REG_RECORD, emission->out);
+		path_emit_memory(as, &emission->options->memory, SOURCE_REG_RECORD, emission->out);
 		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, COUNTER_BYTES);
 		return;
 	}
@@ -98,7 +98,7 @@ static void emit_count(struct emission *emission, size_t counter)
 		source_emit_count(as, SOURCE_REG_RECORD, (int32_t)counter - COUNTER_BYTES);
 		return;
 	}
-	source_emit_memory(as, &emission->options->memory, R1, uncounted);
+	path_emit_memory(as, &emission->options->memory, R1, uncounted);
 	source_emit_count(as, R1, (int32_t)counter);
 	ebpf_bind(as, uncounted);
 }
@@ -116,11 +116,11 @@ static void emit_ids(struct emission *emission, const struct state *state, uint3
 	}
 	if (emission->keeps_task && !state->dirty) {
 		if (wanted & TID) {
-			source_emit_value(as, style_at(emission, state), emission->options->tid);
+			path_emit_value(as, style_at(emission, state), emission->options->tid);
 			ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, tid), R0);
 		}
 		if (wanted & PID) {
-			source_emit_value(as, style_at(emission, state), emission->options->tgid);
+			path_emit_value(as, style_at(emission, state), emission->options->tgid);
 			ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, pid), R0);
 		}
 		return;
@@ -208,7 +208,7 @@ static void emit_record(struct emission *emission, const struct source_entry *en
 			continue;
 		own.leaves |= type->fields[i].value != EVENT_STRING;
 		ebpf_note(as, "%s.%s", type->name, type->fields[i].name);
-		source_emit_field(as, &own, entry->paths[i], &type->fields[i]);
+		path_emit_field(as, &own, entry->paths[i], &type->fields[i]);
 	}
 }
 
@@ -245,7 +245,7 @@ static void emit_bare(struct emission *emission, const struct source_entry *entr
 }
 
 /* Where control comes from label unread, r6-r9 may be anything: the entry's call is awaited, or the event unread. */
-static void emit_unread(struct emission *emission, const struct source_entry *entry, uint32_t next)
+static void codegen_unread(struct emission *emission, const struct source_entry *entry, uint32_t next)
 {
 	const struct source_emit_options *options = emission->options;
 	struct source_style style = emission->style;
@@ -281,7 +281,7 @@ static void emit_is_awaited(struct emission *emission, const struct source_entry
 static bool has_user_number(const struct source_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
-		if (entry->want->type->fields[i].value != EVENT_STRING && source_reads_user(entry->paths[i]))
+		if (entry->want->type->fields[i].value != EVENT_STRING && path_reads_user(entry->paths[i]))
 			return true;
 	return false;
 }
@@ -293,8 +293,8 @@ static void emit_conditions(struct ebpf_asm *as, const struct source_style *styl
 	const struct source_conditions *when = &item->entry->when;
 
 	for (uint32_t i = 0; i < when->count; i++)
-		if (!(item->decided & UINT32_C(1) << i) && source_reads_user(when->items[i].path) == of_user)
-			source_emit_condition(as, style, &when->items[i], next);
+		if (!(item->decided & UINT32_C(1) << i) && path_reads_user(when->items[i].path) == of_user)
+			path_emit_condition(as, style, &when->items[i], next);
 }
 
 /* Conditions, extraction, body of one entry. Leaves state as it is after the entry, whether its conditions held or not.
@@ -330,7 +330,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	if (entry->await || source_asks_user(entry) || has_user_number(entry)) {
 		ebpf_jump(as, next);
 		ebpf_bind(as, unread);
-		emit_unread(emission, entry, next);
+		codegen_unread(emission, entry, next);
 	}
 	ebpf_bind(as, next);
 	if (item->undecided == 0)
@@ -387,10 +387,10 @@ static void emit_dispatch(struct emission *emission, const struct dispatch *disp
 
 	for (uint32_t i = 0; i < dispatch->shared_count; i++) {
 		bool is_native =
-			emission->counts_others && source_same_condition(&dispatch->shared[i], emission->unit->native);
+			emission->counts_others && path_same_condition(&dispatch->shared[i], emission->unit->native);
 
 		ebpf_note(as, "what all types here have in common");
-		source_emit_condition(as, style, &dispatch->shared[i], is_native ? emission->other : emission->out);
+		path_emit_condition(as, style, &dispatch->shared[i], is_native ? emission->other : emission->out);
 	}
 	for (size_t i = 0; i < dispatch->line_count; i++) {
 		bool wants = header_needs(dispatch->line[i].entry) & TS;
@@ -409,7 +409,7 @@ static void emit_dispatch(struct emission *emission, const struct dispatch *disp
 	ebpf_note(as, "which of %zu types is it?", dispatch->tree_count);
 	if (state.dirty)
 		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
-	source_emit_value(as, style_at(emission, &state), dispatch->path);
+	path_emit_value(as, style_at(emission, &state), dispatch->path);
 	ebpf_mov(as, R8, R0);
 	emit_tree(emission, state, dispatch->tree, dispatch->tree_count);
 }
@@ -431,7 +431,7 @@ static void emit_current(struct emission *emission)
 	ebpf_call(as, BPF_FUNC_get_current_task_btf);
 	ebpf_mov(as, R7, R0);
 	emission->style.task = true;
-	source_emit_value(as, &emission->style, options->tgid);
+	path_emit_value(as, &emission->style, options->tgid);
 	ebpf_emit(as, insn_alu32(BPF_MOV, R8, R0));
 }
 
@@ -464,7 +464,7 @@ static void emit_scope(struct emission *emission)
 			break;
 		ebpf_jump(as, in);
 		ebpf_bind(as, next);
-		source_emit_value(as, &emission->style, unit->scope.items[i]);
+		path_emit_value(as, &emission->style, unit->scope.items[i]);
 		ebpf_emit(as, insn_alu32(BPF_MOV, R8, R0));
 	}
 	ebpf_bind(as, in);
@@ -495,7 +495,7 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 	ebpf_jump(as, wanted);
 	ebpf_bind(as, unwanted);
 	ebpf_note(as, "is it of 32-bit code?");
-	source_emit_condition(as, &emission->style, emission->unit->native, other);
+	path_emit_condition(as, &emission->style, emission->unit->native, other);
 	ebpf_jump(as, quiet);
 	ebpf_bind(as, other);
 	emit_scope(emission);
@@ -506,7 +506,7 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 }
 
 /* Before everything else: leaves for out unless something in scope happens here, for quiet without any trace. */
-static void emit_begin(struct emission *emission, uint32_t quiet)
+static void codegen_begin(struct emission *emission, uint32_t quiet)
 {
 	struct ebpf_asm *as = emission->as;
 
@@ -516,7 +516,7 @@ static void emit_begin(struct emission *emission, uint32_t quiet)
 		emit_calls(emission, quiet);
 		emit_scope(emission);
 		if (emission->unit->cookie) {
-			source_emit_value(as, &emission->style, emission->unit->cookie);
+			path_emit_value(as, &emission->style, emission->unit->cookie);
 			know(emission, emission->unit->cookie);
 		}
 	} else {
@@ -581,7 +581,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	emission.context_slot = ebpf_stack_take(as, 8);
 	if (!emission.scratch)
 		emission.record = ebpf_stack_take(as, extent);
-	emit_begin(&emission, quiet);
+	codegen_begin(&emission, quiet);
 	emit_dispatch(&emission, dispatch);
 	if (emission.counts_others) {
 		ebpf_jump(as, emission.out);

@@ -29,10 +29,10 @@ static struct source_node *path_of(struct rewriting *rewriting, const char *text
 {
 	struct source_binding *binding = rewriting->binding;
 	struct source_node *node = NULL;
-	int result = source_parse_path(text, binding->arena, &node, binding->reason, binding->size);
+	int result = path_parse_path(text, binding->arena, &node, binding->reason, binding->size);
 
 	if (!result)
-		result = source_resolve(binding, node);
+		result = path_resolve(binding, node);
 	if (result && !rewriting->result)
 		rewriting->result = result;
 	return node;
@@ -67,7 +67,7 @@ static struct source_node *name_of(struct rewriting *rewriting)
 static int register_of(const struct rewriting *rewriting, const struct source_node *node)
 {
 	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++)
-		if (rewriting->registers[i] && source_same(node, rewriting->registers[i]))
+		if (rewriting->registers[i] && path_same(node, rewriting->registers[i]))
 			return i;
 	return -1;
 }

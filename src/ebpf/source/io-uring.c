@@ -155,7 +155,7 @@ static bool may_be(const struct source_conditions *when, uint16_t call)
 		const struct source_condition *condition = &when->items[i];
 
 		if (source_is_call(condition->path) &&
-		    !source_calculate(condition->compare, call, (uint64_t)condition->value))
+		    !path_calculate(condition->compare, call, (uint64_t)condition->value))
 			return false;
 	}
 	return true;
@@ -185,7 +185,7 @@ int io_uring_opcodes(const struct event_type *type, uint64_t *opcodes)
 
 		if (!source_implied_when(type->hooks[i].tracepoint))
 			continue;
-		result = source_parse_when(type->hooks[i].when, arena, &when, reason, sizeof reason);
+		result = path_parse_when(type->hooks[i].when, arena, &when, reason, sizeof reason);
 		if (!result)
 			*opcodes |= opcodes_of(&when);
 		else if (result != -ENOMEM)

@@ -15,11 +15,11 @@ static int text_may_fail(const char *text, struct arena *arena)
 {
 	struct source_node *path;
 	char reason[REASON_BYTES];
-	int result = text ? source_parse_path(text, arena, &path, reason, sizeof reason) : -EINVAL;
+	int result = text ? path_parse_path(text, arena, &path, reason, sizeof reason) : -EINVAL;
 
 	if (result)
 		return result == -ENOMEM ? result : 0;
-	return source_may_fail(path);
+	return path_may_fail(path);
 }
 
 int source_may_be_unread(const struct event_type *type, uint32_t count, bool *may)

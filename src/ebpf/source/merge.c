@@ -24,7 +24,7 @@ int source_unit_add_entry(struct source_unit *unit, const struct source_entry *e
 static bool same_conditions(const struct source_conditions *a, const struct source_conditions *b)
 {
 	for (uint32_t i = 0; i < a->count && i < b->count; i++)
-		if (!source_same_condition(&a->items[i], &b->items[i]))
+		if (!path_same_condition(&a->items[i], &b->items[i]))
 			return false;
 	return a->count == b->count;
 }
@@ -34,7 +34,7 @@ static bool same_entry(const struct source_entry *a, const struct source_entry *
 	if (a->want != b->want || a->extent != b->extent || !same_conditions(&a->when, &b->when))
 		return false;
 	for (uint32_t i = 0; i < a->want->type->field_count; i++)
-		if (!source_same(a->paths[i], b->paths[i]))
+		if (!path_same(a->paths[i], b->paths[i]))
 			return false;
 	return true;
 }
@@ -42,7 +42,7 @@ static bool same_entry(const struct source_entry *a, const struct source_entry *
 static bool same_scope(const struct source_unit *a, const struct source_unit *b)
 {
 	for (uint32_t i = 0; i < a->scope.count && i < b->scope.count; i++)
-		if (!source_same(a->scope.items[i], b->scope.items[i]))
+		if (!path_same(a->scope.items[i], b->scope.items[i]))
 			return false;
 	return a->scope.count == b->scope.count;
 }

@@ -51,12 +51,11 @@ static int parse(struct draft *draft)
 {
 	struct source_binding *binding = &draft->binding;
 	const struct event_hook *source = draft->source;
-	int result =
-		source_parse_when(source->when, binding->arena, &draft->entry.when, binding->reason, binding->size);
+	int result = path_parse_when(source->when, binding->arena, &draft->entry.when, binding->reason, binding->size);
 
 	if (!result)
-		result = source_parse_scope(source->scope, binding->arena, &draft->unit.scope, binding->reason,
-					    binding->size);
+		result = path_parse_scope(source->scope, binding->arena, &draft->unit.scope, binding->reason,
+					  binding->size);
 	draft->entry.paths = arena_zero(binding->arena, draft->type->field_count, sizeof *draft->entry.paths);
 	draft->absent = arena_zero(binding->arena, draft->type->field_count, sizeof *draft->absent);
 	if (!draft->entry.paths || !draft->absent)
@@ -69,8 +68,8 @@ static int parse(struct draft *draft)
 			result = -EINVAL;
 			break;
 		}
-		result = source_parse_path(source->paths[i], binding->arena, &draft->entry.paths[i], binding->reason,
-					   binding->size);
+		result = path_parse_path(source->paths[i], binding->arena, &draft->entry.paths[i], binding->reason,
+					 binding->size);
 		binding->classic = binding->classic || (!result && uses_record(draft->entry.paths[i]));
 	}
 	for (uint32_t i = 0; i < draft->entry.when.count && !result; i++)
@@ -158,12 +157,12 @@ static int resolve_field(struct draft *draft, uint32_t i)
 	const struct event_field *field = &draft->type->fields[i];
 	struct source_node *path = draft->entry.paths[i];
 	bool chooses = path->op == SOURCE_CHOICE;
-	int result = source_resolve(&draft->binding, path);
+	int result = path_resolve(&draft->binding, path);
 
 	if (result)
 		return result;
 	draft->absent[i] = chooses && path->op == SOURCE_CONST;
-	bool is_text = source_is_string(path), is_zero = path->op == SOURCE_CONST && path->value == 0;
+	bool is_text = path_is_string(path), is_zero = path->op == SOURCE_CONST && path->value == 0;
 
 	if (is_text != (field->value == EVENT_STRING) && !is_zero) {
 		snprintf(draft->binding.reason, draft->binding.size,
@@ -193,9 +192,9 @@ static void prefix_reason(const struct draft *draft, const char *where)
 /* Whose event it is must be known: memory of the user may not be there. */
 static int resolve_scope(struct draft *draft, struct source_node *path)
 {
-	int result = source_resolve_integer(&draft->binding, path);
+	int result = path_resolve_integer(&draft->binding, path);
 
-	if (result || !source_reads_user(path))
+	if (result || !path_reads_user(path))
 		return result;
 	snprintf(draft->binding.reason, draft->binding.size, "it lies in user memory, which may not be present");
 	return -EINVAL;
@@ -208,7 +207,7 @@ static int resolve(struct draft *draft)
 	if (result)
 		return result;
 	for (uint32_t i = 0; i < draft->entry.when.count && !result; i++)
-		result = source_resolve_integer(&draft->binding, draft->entry.when.items[i].path);
+		result = path_resolve_integer(&draft->binding, draft->entry.when.items[i].path);
 	if (result) {
 		prefix_reason(draft, "WHEN");
 		return result;
@@ -255,10 +254,10 @@ static int add_implied_condition(struct draft *draft)
 		return 0;
 	binding.reason = reason;
 	binding.size = sizeof reason;
-	int result = source_parse_when(text, binding.arena, &implied, reason, sizeof reason);
+	int result = path_parse_when(text, binding.arena, &implied, reason, sizeof reason);
 
 	if (!result)
-		result = source_resolve_integer(&binding, implied.items[0].path);
+		result = path_resolve_integer(&binding, implied.items[0].path);
 	if (result)
 		return result == -ENOMEM ? result : 0; /* a kernel without such a flag runs no such programs */
 	struct source_condition *items = arena_zero(binding.arena, when->count + 1, sizeof *items);
@@ -269,9 +268,9 @@ static int add_implied_condition(struct draft *draft)
 	/* First, also where it stands already: a call of no wanted number is to be counted, too. */
 	items[count++] = implied.items[0];
 	for (uint32_t i = 0; i < when->count; i++) {
-		if (!source_same(when->items[i].path, items[0].path))
+		if (!path_same(when->items[i].path, items[0].path))
 			items[count++] = when->items[i];
-		else if (!source_same_condition(&when->items[i], &items[0]))
+		else if (!path_same_condition(&when->items[i], &items[0]))
 			return 0; /* it asks for calls of 32-bit code itself */
 	}
 	*when = (struct source_conditions){ .items = items, .count = count };

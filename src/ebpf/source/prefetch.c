@@ -76,13 +76,13 @@ static void emit_touch(const struct prefetch *prefetch, const struct source_node
 /* Everything that node reads, what lies behind other reads after these. */
 static void emit_node(const struct prefetch *prefetch, const struct source_node *node)
 {
-	if (!source_reads_user(node))
+	if (!path_reads_user(node))
 		return;
 	emit_node(prefetch, node->left);
 	emit_node(prefetch, node->right);
 	if (node->op != SOURCE_USTR && node->op != SOURCE_USER_WORD && node->op != SOURCE_USER_SOCKADDR)
 		return;
-	source_emit_value(prefetch->as, prefetch->style, node->left);
+	path_emit_value(prefetch->as, prefetch->style, node->left);
 	ebpf_mov(prefetch->as, R6, R0);
 	emit_touch(prefetch, node);
 }
@@ -103,11 +103,11 @@ void source_prefetch_emit(struct ebpf_asm *as, const struct source_unit *unit, c
 		ebpf_note(as, "what %s asks is to be there", type->name);
 		for (uint32_t j = 0; j < when->count && unit->cookie; j++)
 			if (when->items[j].path->left == unit->cookie)
-				source_emit_condition(as, style, &when->items[j], next);
+				path_emit_condition(as, style, &when->items[j], next);
 		for (uint32_t j = 0; j < when->count; j++)
 			emit_node(&prefetch, when->items[j].path);
 		for (uint32_t j = 0; j < type->field_count; j++) {
-			if (!source_reads_user(unit->entries[i].paths[j]))
+			if (!path_reads_user(unit->entries[i].paths[j]))
 				continue;
 			ebpf_note(as, "%s.%s is to be there", type->name, type->fields[j].name);
 			prefetch.bytes = type->fields[j].bytes;

@@ -8,7 +8,7 @@
 bool source_asks_user(const struct source_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->when.count; i++)
-		if (source_reads_user(entry->when.items[i].path))
+		if (path_reads_user(entry->when.items[i].path))
 			return true;
 	return false;
 }
@@ -16,7 +16,7 @@ bool source_asks_user(const struct source_entry *entry)
 bool source_entry_reads_user(const struct source_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
-		if (source_reads_user(entry->paths[i]))
+		if (path_reads_user(entry->paths[i]))
 			return true;
 	return source_asks_user(entry);
 }
@@ -27,7 +27,7 @@ bool source_walks(const struct source_unit *unit)
 		const struct source_entry *entry = &unit->entries[i];
 
 		for (uint32_t j = 0; j < entry->want->type->field_count; j++)
-			if (entry->paths[j] && source_walk_is(entry->paths[j]->op))
+			if (entry->paths[j] && walk_is(entry->paths[j]->op))
 				return true;
 	}
 	return false;

@@ -35,11 +35,11 @@ __attribute__((format(printf, 2, 3))) static void emit_value(struct emission *em
 	vsnprintf(path, sizeof path, format, list);
 	va_end(list);
 	if (!emission->result)
-		emission->result = source_parse_path(path, binding->arena, &node, binding->reason, binding->size);
+		emission->result = path_parse_path(path, binding->arena, &node, binding->reason, binding->size);
 	if (!emission->result)
-		emission->result = source_resolve_integer(binding, node);
+		emission->result = path_resolve_integer(binding, node);
 	if (!emission->result)
-		source_emit_value(emission->as, &style, node);
+		path_emit_value(emission->as, &style, node);
 }
 
 /* A cgroup is in another one that is the ancestor at its level. */

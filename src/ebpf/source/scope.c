@@ -197,16 +197,16 @@ static int emit_task_value(struct ebpf_asm *as, struct source_binding *binding, 
 {
 	static const struct source_style style = { 0 };
 	struct source_node *node;
-	int result = source_parse_path(path, binding->arena, &node, binding->reason, binding->size);
+	int result = path_parse_path(path, binding->arena, &node, binding->reason, binding->size);
 
 	if (!result)
-		result = source_resolve_integer(binding, node);
+		result = path_resolve_integer(binding, node);
 	if (!result)
-		source_emit_value(as, &style, node);
+		path_emit_value(as, &style, node);
 	return result;
 }
 
-static void emit_enter(const struct scope *scope, struct ebpf_asm *as, struct member member, uint32_t out)
+static void memory_enter(const struct scope *scope, struct ebpf_asm *as, struct member member, uint32_t out)
 {
 	emit_bit(scope, as, member, out);
 	ebpf_emit(as, insn_atomic(BPF_DW, BPF_OR, R1, 0, R0));
@@ -220,14 +220,14 @@ static void emit_leave(const struct scope *scope, struct ebpf_asm *as, struct me
 }
 
 /* r7 gets the bit that its parent, r8, has in the set, or none. */
-static void emit_inherit(const struct scope *scope, struct ebpf_asm *as, uint32_t set, uint32_t out)
+static void codegen_inherit(const struct scope *scope, struct ebpf_asm *as, uint32_t set, uint32_t out)
 {
 	uint32_t clear = ebpf_label(as), end = ebpf_label(as);
 
 	if (scope->kind == EBPF_SCOPE_TREE) {
 		ebpf_note(as, "in scope if its parent is");
 		emit_member_test(scope, as, (struct member){ set, R8 }, clear);
-		emit_enter(scope, as, (struct member){ set, R7 }, out);
+		memory_enter(scope, as, (struct member){ set, R7 }, out);
 		ebpf_jump(as, end);
 	}
 	ebpf_bind(as, clear);
@@ -246,7 +246,7 @@ static int emit_judgement(const struct scope *scope, struct ebpf_asm *as, struct
 		emit_member_test(scope, as, (struct member){ base_of(scope), R7 }, out);
 	int result = scope_filter_emit(scope->filter, subject, as, binding, out);
 
-	emit_enter(scope, as, (struct member){ 0, R7 }, out);
+	memory_enter(scope, as, (struct member){ 0, R7 }, out);
 	return result;
 }
 
@@ -282,8 +282,8 @@ static int emit_birth(const struct scope *scope, struct ebpf_asm *as, struct sou
 		ebpf_alu_imm(as, BPF_RSH, R8, 32);
 	}
 	if (has_base(scope))
-		emit_inherit(scope, as, base_of(scope), out);
-	emit_inherit(scope, as, 0, out);
+		codegen_inherit(scope, as, base_of(scope), out);
+	codegen_inherit(scope, as, 0, out);
 	if (!result && scope->filter)
 		result = emit_judgement(scope, as, binding, &child, out);
 	ebpf_bind(as, out);

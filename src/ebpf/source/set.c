@@ -32,8 +32,8 @@ static const struct source_want *ring_want(const struct source_set *set)
 	return set->ring.counts ? &set->wants[set->options.count] : NULL;
 }
 
-static void emit_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
-		       const struct source_style *style, const struct scope *scope)
+static void codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+			  const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
@@ -55,8 +55,8 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached ? EVENT_LATE : 0);
 }
 
-static void emit_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-			const struct source_style *style, const struct scope *scope)
+static void codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			   const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
@@ -99,9 +99,9 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 		.style = { .cast = set->cast, .cautious = cautious, .past = program->past },
 		.tid = set->tid,
 		.tgid = set->tgid,
-		.begin = emit_begin,
+		.begin = codegen_begin,
 		.body = emit_body,
-		.unread = emit_unread,
+		.unread = codegen_unread,
 		.context = set,
 		.await = unit->await,
 		.number = program->number,
@@ -411,8 +411,7 @@ static struct source_node *path_at(struct source_set *set, const struct btf_trac
 
 	if (tracepoint)
 		binding.tracepoint = *tracepoint;
-	if (source_parse_path(text, binding.arena, &node, reason, sizeof reason) ||
-	    source_resolve_integer(&binding, node))
+	if (path_parse_path(text, binding.arena, &node, reason, sizeof reason) || path_resolve_integer(&binding, node))
 		return NULL;
 	return node;
 }

@@ -86,7 +86,7 @@ uint64_t source_set_lost(const struct source_set *set);
 uint64_t source_set_replaced(const struct source_set *set);
 
 /* As ebpf_run_time. */
-void source_set_run_time(const struct source_set *set, struct ebpf_run_time *time);
+void run_time_of_sources(const struct source_set *set, struct ebpf_run_time *time);
 
 /* For tests and -v: programs, and what each is attached to. */
 size_t source_set_programs(const struct source_set *set);

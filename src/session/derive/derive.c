@@ -145,7 +145,7 @@ static enum verdict judge(const struct derivation *item, const struct derive_eve
 
 		if (!derive_value(condition->node, event, &value))
 			verdict = IS_UNKNOWN;
-		else if (!source_calculate(condition->compare, value, (uint64_t)condition->value))
+		else if (!path_calculate(condition->compare, value, (uint64_t)condition->value))
 			return IS_NONE;
 	}
 	return verdict;

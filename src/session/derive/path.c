@@ -168,7 +168,7 @@ static bool operate(const struct derive_node *node, const struct derive_event *e
 		*value = 0;
 		return true;
 	}
-	*value = source_calculate(node->op, left, right);
+	*value = path_calculate(node->op, left, right);
 	return knows_left && knows_right;
 }
 

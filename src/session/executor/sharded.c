@@ -381,7 +381,7 @@ static int init(struct sharded *sharded, struct asterism_diag *diag)
 	pthread_mutex_init(&sharded->lock, NULL);
 	pthread_cond_init(&sharded->publish, NULL);
 	pthread_cond_init(&sharded->done, NULL);
-	result = shard_split_init(&sharded->split, sharded->program, sharded->options.jobs);
+	result = split_init(&sharded->split, sharded->program, sharded->options.jobs);
 	sharded->worker_count = sharded->split.part_count;
 	if (!result)
 		result = make_parts(sharded);
@@ -421,7 +421,7 @@ static void sharded_free(struct executor *executor)
 	alloc_free(sharded->room.bytes);
 	alloc_free(sharded->readers);
 	alloc_free(sharded->workers);
-	shard_split_fini(&sharded->split);
+	split_fini(&sharded->split);
 	pthread_cond_destroy(&sharded->done);
 	pthread_cond_destroy(&sharded->publish);
 	pthread_mutex_destroy(&sharded->lock);

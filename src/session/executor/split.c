@@ -115,7 +115,7 @@ static int split_groups(struct shard_split *split, const struct program *program
 	return result;
 }
 
-int shard_split_init(struct shard_split *split, const struct program *program, uint32_t part_max)
+int split_init(struct shard_split *split, const struct program *program, uint32_t part_max)
 {
 	uint32_t *roots = alloc_zero(program->rule_count, sizeof *roots), groups = 0;
 	int result;
@@ -132,7 +132,7 @@ int shard_split_init(struct shard_split *split, const struct program *program, u
 	return result;
 }
 
-void shard_split_fini(struct shard_split *split)
+void split_fini(struct shard_split *split)
 {
 	for (uint32_t i = 0; split->parts && i < split->part_count; i++)
 		alloc_free(split->parts[i]);

@@ -14,10 +14,10 @@ struct shard_split {
 };
 
 /*
- * Splits the rules into at most part_max parts of about the same size. Free with shard_split_fini either way. Returns
+ * Splits the rules into at most part_max parts of about the same size. Free with split_fini either way. Returns
  * 0, -ENOMEM.
  */
-int shard_split_init(struct shard_split *split, const struct program *program, uint32_t part_max);
-void shard_split_fini(struct shard_split *split);
+int split_init(struct shard_split *split, const struct program *program, uint32_t part_max);
+void split_fini(struct shard_split *split);
 
 #endif

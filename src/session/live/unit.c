@@ -184,7 +184,7 @@ int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 void live_unit_count(const struct live_unit *unit, struct session_totals *totals)
 {
 	if (unit->responses.verdicts)
-		verdicts_count(unit->responses.verdicts, &totals->stops_refused, &totals->asks_lost);
+		verdicts_count(unit->responses.verdicts, &totals->stops_refused, &totals->requests_lost);
 	executor_count(unit->executor, totals);
 	if (totals->why)
 		executor_count_why(unit->executor, totals->why);

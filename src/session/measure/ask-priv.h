@@ -4,8 +4,8 @@
 
 #include "session/measure/measures.h"
 
-/* What the text asks for. Returns 0; -EINVAL, -ENOMEM with a message. measures_unask either way. */
-int measures_ask(bool is_heartbeat, const char *text, struct asterism_diag *diag, struct measures_item *item);
-void measures_unask(struct measures_item *item);
+/* What the text asks for. Returns 0; -EINVAL, -ENOMEM with a message. measure_unask either way. */
+int measure_ask(bool is_heartbeat, const char *text, struct asterism_diag *diag, struct measures_item *item);
+void measure_unask(struct measures_item *item);
 
 #endif

@@ -188,7 +188,7 @@ static int ask_what(const struct asking *asking, size_t length)
 	return item->field ? 0 : diag_no_memory(asking->diag);
 }
 
-int measures_ask(bool is_heartbeat, const char *text, struct asterism_diag *diag, struct measures_item *item)
+int measure_ask(bool is_heartbeat, const char *text, struct asterism_diag *diag, struct measures_item *item)
 {
 	const struct asking asking = { text, diag, item, is_heartbeat };
 	size_t length = strcspn(text, ",");
@@ -207,7 +207,7 @@ int measures_ask(bool is_heartbeat, const char *text, struct asterism_diag *diag
 	return result;
 }
 
-void measures_unask(struct measures_item *item)
+void measure_unask(struct measures_item *item)
 {
 	alloc_free(item->event);
 	alloc_free(item->field);

@@ -239,7 +239,7 @@ static void put_rest(struct text_buffer *text, const struct measures *measures, 
 	}
 }
 
-void measures_put_metrics(struct text_buffer *text, const struct measures *measures)
+void measure_put_metrics(struct text_buffer *text, const struct measures *measures)
 {
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
 		put_metric(text, measures, &metrics[i]);

@@ -152,7 +152,7 @@ static void put_heartbeat(FILE *stream, const struct measures_item *item)
 	fputs("}\n", stream);
 }
 
-void measures_put_json(FILE *stream, const struct measures *measures)
+void measure_put_json(FILE *stream, const struct measures *measures)
 {
 	for (size_t i = 0; i < measures_count(measures); i++) {
 		const struct measures_item *item = measures_get(measures, i);

@@ -26,9 +26,9 @@ _Static_assert(MEASURES_MAX == 64, "items are bits of a word, of which one means
 int measures_check(bool is_heartbeat, const char *text, struct asterism_diag *diag)
 {
 	struct measures_item item;
-	int result = measures_ask(is_heartbeat, text, diag, &item);
+	int result = measure_ask(is_heartbeat, text, diag, &item);
 
-	measures_unask(&item);
+	measure_unask(&item);
 	return result;
 }
 
@@ -38,7 +38,7 @@ static int add(struct measures *measures, bool is_heartbeat, const char *text, s
 		return diag_error(diag, NULL, -EINVAL, "too many measures and heartbeats: the limit is %d",
 				  MEASURES_MAX - 1);
 	struct measures_item *item = &measures->items[measures->count++];
-	int result = measures_ask(is_heartbeat, text, diag, item);
+	int result = measure_ask(is_heartbeat, text, diag, item);
 
 	/* One that is awaited from the beginning may never come, so that nobody says what it is. */
 	if (!result && is_heartbeat && !item->by && heartbeat_new(&item->shape.heartbeat, &item->heartbeat))
@@ -73,7 +73,7 @@ void measures_free(struct measures *measures)
 
 		if (item->context)
 			item->kind->release(item->context);
-		measures_unask(item);
+		measure_unask(item);
 	}
 	alloc_free(measures->takers);
 	alloc_free(measures);

@@ -55,7 +55,7 @@ static void put_text(FILE *stream, const struct measures_item *item, const struc
 	fprintf(stream, "%s\n", memory);
 }
 
-size_t measures_put_news(FILE *stream, const struct measures *measures, uint64_t wall_ns, bool as_json)
+size_t measure_put_news(FILE *stream, const struct measures *measures, uint64_t wall_ns, bool as_json)
 {
 	size_t count = 0;
 

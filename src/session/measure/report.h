@@ -13,18 +13,18 @@
 #include <stdio.h>
 
 /* A table for each measure and each heartbeat. */
-void measures_put_text(FILE *stream, const struct measures *measures);
+void measure_put_text(FILE *stream, const struct measures *measures);
 
 /* A JSON object on a line for each key of each measure, and for each heartbeat. */
-void measures_put_json(FILE *stream, const struct measures *measures);
+void measure_put_json(FILE *stream, const struct measures *measures);
 
 /* The text format of Prometheus. */
-void measures_put_metrics(struct text_buffer *text, const struct measures *measures);
+void measure_put_metrics(struct text_buffer *text, const struct measures *measures);
 
 /*
  * What heartbeats have to tell since this was last asked, a line each. wall_ns: as in event_machine; 0: times are
  * those of the events. Returns how many.
  */
-size_t measures_put_news(FILE *stream, const struct measures *measures, uint64_t wall_ns, bool as_json);
+size_t measure_put_news(FILE *stream, const struct measures *measures, uint64_t wall_ns, bool as_json);
 
 #endif

@@ -233,7 +233,7 @@ static void put_heartbeat(FILE *stream, const struct measures_item *item)
 	put_rest(stream, counts.other, counts.lost);
 }
 
-void measures_put_text(FILE *stream, const struct measures *measures)
+void measure_put_text(FILE *stream, const struct measures *measures)
 {
 	for (size_t i = 0; i < measures_count(measures); i++) {
 		const struct measures_item *item = measures_get(measures, i);

@@ -51,7 +51,7 @@ struct session_totals {
 	struct session_sensors sensors;
 	struct react_tallies tallies; /* counters and histograms of the rules */
 	uint64_t stops_refused;       /* processes that were not stopped: too many are */
-	uint64_t asks_lost;           /* questions that got their default answer without being told */
+	uint64_t requests_lost;       /* questions that got their default answer without being told */
 	uint64_t replaced;            /* files with probes that are others by now */
 	struct session_refusals refusals;
 	enum severity least_severity; /* matches of rules below it were counted, but not told */

@@ -52,7 +52,7 @@ static uint64_t evaluate(const struct event_path *node, const struct seccomp_dat
 	case SOURCE_CHOICE:
 		return evaluate(is_reported(node->left) ? node->left : node->right, call);
 	default:
-		return source_calculate(node->op, evaluate(node->left, call), evaluate(node->right, call));
+		return path_calculate(node->op, evaluate(node->left, call), evaluate(node->right, call));
 	}
 }
 

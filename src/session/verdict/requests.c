@@ -386,7 +386,7 @@ size_t requests_pending(const struct requests *requests)
 	return requests->count;
 }
 
-uint64_t asks_lost(const struct requests *requests)
+uint64_t requests_lost(const struct requests *requests)
 {
 	return requests->stopped_list.orphans;
 }

@@ -76,6 +76,6 @@ int requests_close(struct requests *requests);
 size_t requests_pending(const struct requests *requests);
 
 /* Questions that were lost on their way to us and got the default answer. */
-uint64_t asks_lost(const struct requests *requests);
+uint64_t requests_lost(const struct requests *requests);
 
 #endif

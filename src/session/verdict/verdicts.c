@@ -181,7 +181,7 @@ int verdicts_close(struct verdicts *verdicts)
 void verdicts_count(const struct verdicts *verdicts, uint64_t *refused, uint64_t *lost)
 {
 	*refused = __atomic_load_n(&verdicts->stopping.stops.table->refused, __ATOMIC_RELAXED);
-	*lost = asks_lost(verdicts->requests);
+	*lost = requests_lost(verdicts->requests);
 }
 
 bool verdicts_are_open(const struct verdicts *verdicts)

@@ -167,7 +167,7 @@ static int play(struct scene *scene, const char *ask, const char *threads, const
 		exit(1);
 	}
 	expect(totals.lost == 0, "nothing is lost", totals.lost);
-	expect(totals.asks_lost == 0, "no question is lost", totals.asks_lost);
+	expect(totals.requests_lost == 0, "no question is lost", totals.requests_lost);
 	expect(totals.stops_refused == 0, "everybody could be stopped", totals.stops_refused);
 	session_totals_fini(&totals);
 	session_rules_free(rules);

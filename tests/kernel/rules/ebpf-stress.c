@@ -107,8 +107,8 @@ static void compile(struct stress *stress, const char *catalog)
 		die(stress, "compiling", result);
 }
 
-static void emit_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
-		       const struct source_style *style, const struct scope *scope)
+static void codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+			  const struct source_style *style, const struct scope *scope)
 {
 	struct stress *stress = context;
 	struct ebpf_matcher_part *parts = alloc_zero(unit->entry_count, sizeof *parts);
@@ -166,7 +166,7 @@ static void attach(struct stress *stress, struct source_want *wants, struct ebpf
 		.scope = EBPF_SCOPE_ALL,
 		.btf = stress->btf,
 		.features = &stress->features,
-		.begin = emit_begin,
+		.begin = codegen_begin,
 		.body = emit_body,
 		.body_context = stress,
 	};

@@ -74,7 +74,7 @@ static bool use(const char *text, size_t length)
 
 		values[index] = 1;
 		if (counters->types[index].formulas)
-			values[index] = counter_formula_value(counters->types[index].formulas, values);
+			values[index] = counters_formula_value(counters->types[index].formulas, values);
 	}
 	counters_free(counters);
 	asterism_diag_free(diag);

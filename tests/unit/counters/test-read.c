@@ -95,8 +95,8 @@ static void test_formulas(void **state)
 	const struct counter_type *ratio = counters_find(counters, "R");
 
 	(void)state;
-	assert_true(fabs(counter_formula_value(counters_find(counters, "F")->formulas, values) - 89) < 1e-12);
-	assert_true(isnan(counter_formula_value(ratio->formulas, values)));
+	assert_true(fabs(counters_formula_value(counters_find(counters, "F")->formulas, values) - 89) < 1e-12);
+	assert_true(isnan(counters_formula_value(ratio->formulas, values)));
 	assert_true(ratio->is_ratio);
 	assert_string_equal(ratio->unit, "ratio");
 	counters_free(counters);

@@ -21,7 +21,7 @@ static char reason[256];
 static int parse(struct arena *arena, const char *text, struct source_node **node)
 {
 	*reason = '\0';
-	return source_parse_path(text, arena, node, reason, sizeof reason);
+	return path_parse_path(text, arena, node, reason, sizeof reason);
 }
 
 /* Prints a tree with all parentheses, so that one string tells how a text was understood. */
@@ -232,20 +232,20 @@ static void understands_conditions(void **state)
 	(void)state;
 
 	assert_int_equal(
-		source_parse_when("id == 257 AND (a & 2) != 0 and b->c >= -5", arena, &when, reason, sizeof reason), 0);
+		path_parse_when("id == 257 AND (a & 2) != 0 and b->c >= -5", arena, &when, reason, sizeof reason), 0);
 	assert_int_equal(when.count, 3);
 	assert_int_equal(when.items[0].compare, SOURCE_EQ);
 	assert_int_equal(when.items[0].value, 257);
 	assert_int_equal(when.items[2].compare, SOURCE_GE);
 	assert_int_equal(when.items[2].value, -5);
-	assert_int_equal(source_parse_when(NULL, arena, &when, reason, sizeof reason), 0);
+	assert_int_equal(path_parse_when(NULL, arena, &when, reason, sizeof reason), 0);
 	assert_int_equal(when.count, 0);
-	assert_int_equal(source_parse_when("id", arena, &when, reason, sizeof reason), -EINVAL);
-	assert_int_equal(source_parse_when("id == 1 AND", arena, &when, reason, sizeof reason), -EINVAL);
-	assert_int_equal(source_parse_when("id == 1 OR id == 2", arena, &when, reason, sizeof reason), -EINVAL);
-	assert_int_equal(source_parse_scope("next->tgid, p->tgid", arena, &scope, reason, sizeof reason), 0);
+	assert_int_equal(path_parse_when("id", arena, &when, reason, sizeof reason), -EINVAL);
+	assert_int_equal(path_parse_when("id == 1 AND", arena, &when, reason, sizeof reason), -EINVAL);
+	assert_int_equal(path_parse_when("id == 1 OR id == 2", arena, &when, reason, sizeof reason), -EINVAL);
+	assert_int_equal(path_parse_scope("next->tgid, p->tgid", arena, &scope, reason, sizeof reason), 0);
 	assert_int_equal(scope.count, 2);
-	assert_int_equal(source_parse_scope("next->tgid,", arena, &scope, reason, sizeof reason), -EINVAL);
+	assert_int_equal(path_parse_scope("next->tgid,", arena, &scope, reason, sizeof reason), -EINVAL);
 	arena_free(arena);
 }
 
@@ -259,7 +259,7 @@ static void reports_missing_memory(void **state)
 		struct source_conditions when;
 
 		alloc_fail_at(n);
-		int result = source_parse_when(text, arena, &when, reason, sizeof reason);
+		int result = path_parse_when(text, arena, &when, reason, sizeof reason);
 
 		alloc_fail_at(0);
 		arena_free(arena);

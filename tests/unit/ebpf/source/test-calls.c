@@ -40,7 +40,7 @@ static void check(const char *tracepoint, const char *const when[ENTRIES], const
 	for (; unit.entry_count < ENTRIES && when[unit.entry_count]; unit.entry_count++) {
 		struct source_conditions *parsed = &entries[unit.entry_count].when;
 
-		assert_int_equal(source_parse_when(when[unit.entry_count], arena, parsed, reason, sizeof reason), 0);
+		assert_int_equal(path_parse_when(when[unit.entry_count], arena, parsed, reason, sizeof reason), 0);
 		for (uint32_t i = 0; i < parsed->count; i++)
 			resolve(parsed->items[i].path);
 	}

@@ -76,11 +76,11 @@ static void timers_and_emissions_bind(void **state)
 	for (int i = 0; i < 4; i++)
 		maker_add(m.build, &rules[i]);
 	machines_start(&m);
-	assert_int_equal(shard_split_init(&split, m.program, 10), 0);
+	assert_int_equal(split_init(&split, m.program, 10), 0);
 	assert_int_equal(split.part_count, 2);
 	assert_int_equal(part_of(&split, 0), part_of(&split, 3));
 	assert_int_equal(part_of(&split, 1), part_of(&split, 2));
-	shard_split_fini(&split);
+	split_fini(&split);
 	machines_fini(&m);
 }
 

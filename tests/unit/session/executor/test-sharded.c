@@ -278,16 +278,16 @@ static void keeps_together_what_belongs_together(void **state)
 	struct shard_split split;
 
 	(void)state;
-	assert_int_equal(shard_split_init(&split, program, 100), 0);
+	assert_int_equal(split_init(&split, program, 100), 0);
 	assert_int_equal(split.part_count, 6); /* of nine rules */
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "sees"));
 	assert_int_equal(part_of(&split, program, "emits"), part_of(&split, program, "strict"));
 	assert_int_equal(part_of(&split, program, "alone"), part_of(&split, program, "alone_too"));
 	assert_true(part_of(&split, program, "plain") != part_of(&split, program, "small"));
-	shard_split_fini(&split);
-	assert_int_equal(shard_split_init(&split, program, 1), 0);
+	split_fini(&split);
+	assert_int_equal(split_init(&split, program, 1), 0);
 	assert_int_equal(split.part_count, 1);
-	shard_split_fini(&split);
+	split_fini(&split);
 	session_rules_free(rules);
 }
 

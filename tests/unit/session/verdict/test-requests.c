@@ -279,11 +279,11 @@ static void lost_verdicts_get_the_default(void **state)
 	put(&scene, pid, PROGRAM_DONE_IN_KERNEL);
 	poll_asks(&scene);
 	assert_false(goes_on(pid));
-	for (int i = 0; i < 1000 && asks_lost(scene.requests) < 2; i++) {
+	for (int i = 0; i < 1000 && requests_lost(scene.requests) < 2; i++) {
 		poll_asks(&scene);
 		usleep(5000);
 	}
-	assert_int_equal(asks_lost(scene.requests), 2);
+	assert_int_equal(requests_lost(scene.requests), 2);
 	await_going_on(pid);
 	do
 		assert_int_equal(waitpid(other, &status, 0), other);
