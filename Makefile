@@ -119,7 +119,7 @@ bench: deps-build-bench with-tests
 bench-quick: deps-build-bench with-tests
 	@bench/run --build $(BUILD) --quick
 
-bench-profile: deps-build-bench with-tests
+bench-profile: deps-build-bench-profile with-tests
 	@bench/run --build $(BUILD) --only profile-
 
 lint: deps-build-lint

@@ -222,7 +222,7 @@ def find_pprof():
     """Debian has the viewer as a part of Go; the package golang-github-google-pprof-dev is its source."""
     found = shutil.which("pprof") or next(iter(sorted(glob.glob("/usr/lib/go-*/pkg/tool/linux_*/pprof"))), None)
     if not found:
-        raise Missing("pprof is not installed", "install the package golang-go: make deps-bench")
+        raise Missing("pprof is not installed", "install the package golang-go: make deps-profile")
     return found
 
 
