@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reports beside other tools' analyses: of one trace, and of the same work recorded by each."""
+
+import os
+import subprocess
+
+from rows import Row
+from tools import Missing, need_tool, once, perf_counts
+from trace_rows import mixed_trace, record, spend, stat
+
+CALLS = 20_000  # of a trace that LTTng's analyses, which are in Python, read in seconds
+
+
+def turns(rounds, commands, measure):
+    """{name: [figure of each round]}, each round beginning with another one."""
+    samples = {name: [] for name in commands}
+    names = list(commands)
+    for turn in range(rounds):
+        for name in names[turn % len(names):] + names[:turn % len(names)]:
+            samples[name].append(measure(commands[name]))
+    return samples
+
+
+def lttng_session(bench):
+    """A directory as LTTng's sessions are, with a trace that has LTTng's names, and how many events that has."""
+    def make():
+        bench.need_root()
+        plant = bench.compiled("plant", "../tests/kernel/programs/plant.c", "-pthread")
+        trace = record(bench, "lttng", "--layout", "lttng", "--", plant, "mix", str(CALLS // 4 if bench.quick else CALLS))
+        session = os.path.join(bench.folder, "session")
+        os.makedirs(session, exist_ok=True)
+        os.rename(trace, os.path.join(session, "kernel"))
+        return session, stat(bench, os.path.join(session, "kernel"))["events"]
+    return once(bench, "lttng session", make)
+
+
+def measure_lttng(bench, rounds):
+    for tool in ("lttng-cputop", "lttng-syscallstats", "babeltrace2"):
+        need_tool(tool, "babeltrace2" if tool == "babeltrace2" else "python3-lttnganalyses")
+    session, events = lttng_session(bench)
+    trace = os.path.join(session, "kernel")
+    return turns(rounds, {
+        "lttng-cputop": ["lttng-cputop", "--no-progress", "--no-intersection", session],
+        "lttng-syscallstats": ["lttng-syscallstats", "--no-progress", "--no-intersection", session],
+        "babeltrace2 decoding only": ["babeltrace2", trace, "-c", "sink.utils.dummy"],
+        "asterism report": [bench.asterism, "report", trace],
+        "asterism report, a page": [bench.asterism, "report", "-o", os.path.join(bench.folder, "lttng.html"), trace],
+    }, lambda command: events / spend(bench, *command)[1] / 1e3)
+
+
+def measure_whole(bench, rounds):
+    need_tool("babeltrace2")
+    trace, events = mixed_trace(bench)
+    return turns(rounds, {
+        "babeltrace2 decoding only": ["babeltrace2", trace, "-c", "sink.utils.dummy"],
+        "asterism report": [bench.asterism, "report", trace],
+        "asterism report, a page": [bench.asterism, "report", "-o", os.path.join(bench.folder, "mixed.html"), trace],
+    }, lambda command: events / spend(bench, *command)[1] / 1e6)
+
+
+def switching(bench):
+    """What switches all the time: two processes and a pipe."""
+    need_tool("perf", "linux-perf")
+    return ["perf", "bench", "sched", "pipe", "-l", str(10_000 if bench.quick else 100_000)]
+
+
+def measure_sched(bench, rounds):
+    """Each tool has recorded the same work by itself; CPU time for each event of what it reads."""
+    bench.need_root()
+    work = switching(bench)
+    data = os.path.join(bench.folder, "sched.data")
+    done = subprocess.run(["perf", "sched", "record", "-q", "-m", "32M", "-o", data, "--", *work], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Missing(f"perf sched record: {done.stderr.strip()[-200:]}")
+    trace = record(bench, "sched", "-e", "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sched_process_fork", "--", *work)
+    perf_events, lost = perf_counts(data)
+    own = stat(bench, trace)
+    bench.note(f"perf sched recorded {perf_events} events and lost {lost}; asterism {own['events']} and {own['lost']}")
+    if not perf_events or not own["events"]:
+        raise Missing("nothing was recorded")
+    return turns(rounds, {
+        "perf sched latency": (perf_events, ["perf", "sched", "latency", "-i", data]),
+        "perf sched timehist": (perf_events, ["perf", "sched", "timehist", "-s", "-i", data]),
+        "asterism report, latency alone": (own["events"], [bench.asterism, "report", "--only", "latency", trace]),
+        "asterism report, all of it": (own["events"], [bench.asterism, "report", trace]),
+    }, lambda row: row[0] / spend(bench, *row[1])[1] / 1e6)
+
+
+ROWS = [
+    Row("report-lttng", "reports of a trace with LTTng's names, by CPU time", "thousand events/s", "lttng-cputop",
+        ">= 100x of LTTng's analyses", measure_lttng),
+    Row("report-mixed", "reports of a recorded mixed load, by CPU time", "million events/s", "babeltrace2 decoding only",
+        ">= 15 million a second on a quiet core", measure_whole),
+    Row("report-sched", "reports of scheduling, each of its own recording of the same work, by CPU time", "million events/s",
+        "perf sched latency", ">= 5x perf sched", measure_sched),
+]
