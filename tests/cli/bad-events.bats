@@ -59,7 +59,7 @@ expect() {
 }
 
 @test "unknown types and fields, with the nearest" {
-	refused "FILE:3:11: error: there is no event type 'sys_entr'" '{"event":"sys_entr","ts":5}'
+	refused "FILE:3:11: error: unknown event type 'sys_entr'" '{"event":"sys_entr","ts":5}'
 	[[ $stderr == *"help: did you mean 'sys_enter'?"* ]]
 	refused 'FILE:3:1: error: the object does not say which event it is' '{"ts":5,"x":7}'
 	refused "FILE:3:10: error: the event's name is not a string" '{"event":5,"ts":5}'

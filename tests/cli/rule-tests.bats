@@ -290,7 +290,7 @@ help: make it executable with chmod +x" ]
 	cp r/r.rule bad/bad.rule
 	echo '{"event":"B"}' >bad/tests/t.jsonl
 	check -2 "$ASTERISM" test bad
-	[[ ${lines[1]} == "        $PWD/bad/tests/t.jsonl:1:"*": error: there is no event type 'B'" ]]
+	[[ ${lines[1]} == "        $PWD/bad/tests/t.jsonl:1:"*": error: unknown event type 'B'" ]]
 	printf '{"event":"A","ts":2}\n{"event":"A","ts":1}\n' >bad/tests/t.jsonl
 	check -2 "$ASTERISM" test bad
 	[[ ${lines[1]} == *"t.jsonl:2:19: error: time goes back"* ]]

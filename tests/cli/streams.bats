@@ -37,7 +37,7 @@ for number, line in enumerate(sys.stdin, 1):
 	{ printf 'noise \001\377\n~half a fra\n'; cat clean; printf 'rest'; } >noisy
 	run --separate-stderr -3 "$ASTERISM" replay -f json --measure tick.id serial:noisy
 	[[ $output == *'"count":2,'* ]]
-	[[ $stderr == *"3 lines of serial:noisy were no frames, or damaged on the way"* ]]
+	[[ $stderr == *"3 lines of serial:noisy were no frames, or damaged in transit"* ]]
 	# Without the first frame it is not known what the second is, until that is said again.
 	{ printf '~half a fra'; cat clean; } >noisy
 	run --separate-stderr -3 "$ASTERISM" replay -f json --measure tick.id serial:noisy
@@ -57,7 +57,7 @@ for number, line in enumerate(sys.stdin, 1):
 	done
 	printf '{"declare":"sched_switch","x":"u8"}\n' >wrong.jsonl
 	run --separate-stderr -2 "$ASTERISM" replay --measure t wrong.jsonl
-	[[ $stderr == *"the events that are declared here have other fields in a catalog"* ]]
+	[[ $stderr == *"a catalog declares these events with different fields"* ]]
 	run --separate-stderr -2 "$ASTERISM" replay --measure t tcp-listen:x
 	[[ $stderr == *"invalid address to listen at: 'x'"* ]]
 }

@@ -174,7 +174,7 @@ same_events() {
 	"$make_trace" -n 10 t
 	sed -i 's/u32 _part/u33 _part/' t/metadata
 	run --separate-stderr -2 "$ASTERISM" dump t
-	[[ $stderr == *"t/metadata:"*": error: there is no such type (byte "* ]]
+	[[ $stderr == *"t/metadata:"*": error: unknown type (byte "* ]]
 	[[ $stderr == *"u33 _part"* ]]
 	run -1 "$make_trace" -n 10 t
 	[[ $output == *"the directory is not empty"* ]]

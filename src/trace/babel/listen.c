@@ -46,7 +46,7 @@ static int complain(struct listener *listener, int code, const char *text)
 
 static int complain_end(struct listener *listener)
 {
-	return complain(listener, -EINVAL, "the trace is damaged: libbabeltrace2 cannot read on");
+	return complain(listener, -EINVAL, "the trace is damaged: libbabeltrace2 cannot read further");
 }
 
 /* Makes sure that bytes are in hand. Returns 1, 0 at the end, -errno. */

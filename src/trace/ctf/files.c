@@ -202,7 +202,7 @@ int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t len
 		result = -errno;
 	close(fd);
 	if (result)
-		return fail(files, "metadata", -result, "more types cannot be declared");
+		return fail(files, "metadata", -result, "cannot declare more types");
 	files->bytes += length;
 	files->metadata_bytes += length;
 	return 0;

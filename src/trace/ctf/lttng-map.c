@@ -272,7 +272,7 @@ static int read_in(const char *folder, struct asterism_diag *diag, struct lttng_
 	if (!text)
 		result = diag_no_memory(diag);
 	else if (ferror(file) || length == FILE_BYTES_MAX)
-		result = diag_error(diag, NULL, -EINVAL, "cannot read %s: it is too long or no file", path);
+		result = diag_error(diag, NULL, -EINVAL, "cannot read %s: it is too long, or not a regular file", path);
 	else
 		result = lttng_map_parse(path, text, length, diag, map);
 	fclose(file);

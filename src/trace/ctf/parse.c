@@ -149,7 +149,7 @@ static int expect(struct parser *parser, const char *text)
 		advance(parser);
 		return 0;
 	}
-	snprintf(message, sizeof message, "'%s' is expected here", text);
+	snprintf(message, sizeof message, "expected '%s' here", text);
 	return fail(parser, message);
 }
 
@@ -177,7 +177,7 @@ static int read_number(struct parser *parser, uint64_t limit, uint64_t *number)
 
 	*number = 0;
 	if (token->kind != TOKEN_NUMBER)
-		return fail(parser, "a number is expected here");
+		return fail(parser, "expected a number here");
 	for (size_t i = 0; i < token->length; i++) {
 		if (!isdigit((unsigned char)token->at[i]))
 			return fail(parser, "this is not a decimal number");
@@ -196,7 +196,7 @@ static int read_uuid(struct parser *parser, uint8_t uuid[CTF_UUID_BYTES])
 
 	memset(uuid, 0, CTF_UUID_BYTES);
 	if (token->kind != TOKEN_STRING || token->length != 38)
-		return fail(parser, "a UUID is expected here");
+		return fail(parser, "expected a UUID here");
 	for (size_t i = 1; i < 37; i++) {
 		unsigned char c = (unsigned char)token->at[i];
 		bool is_dash = i == 9 || i == 14 || i == 19 || i == 24;
@@ -271,7 +271,7 @@ static int read_env(struct parser *parser, struct ctf_metadata *metadata)
 		if (result)
 			break;
 		if (parser->token.kind != TOKEN_STRING && parser->token.kind != TOKEN_NUMBER)
-			return fail(parser, "a string or a number is expected here");
+			return fail(parser, "expected a string or a number here");
 		if (is_host)
 			take_host(&parser->token, metadata->host);
 		if (is_change)
@@ -320,7 +320,7 @@ static int read_prologue(struct parser *parser, struct ctf_metadata *metadata)
 			   memcmp(token.at, parser->token.at, token.length) == 0) {
 			advance(parser);
 		} else {
-			result = fail(parser, "this is not what traces of asterism say here");
+			result = fail(parser, "this differs from what traces of asterism contain here");
 		}
 		if (result)
 			return result;
@@ -355,14 +355,14 @@ static int read_text_type(struct parser *parser, uint32_t *bytes)
 	uint32_t number = 0;
 
 	if (token->length < 5 || token->length > 8 || memcmp(token->at, "text", 4) != 0)
-		return fail(parser, "there is no such type");
+		return fail(parser, "unknown type");
 	for (size_t i = 4; i < token->length; i++) {
 		if (!isdigit((unsigned char)token->at[i]))
-			return fail(parser, "there is no such type");
+			return fail(parser, "unknown type");
 		number = number * 10 + (uint32_t)(token->at[i] - '0');
 	}
 	if (number < 8 || number % 8 || number > EVENT_RECORD_BYTES_MAX - sizeof(struct event_header))
-		return fail(parser, "no string has this capacity");
+		return fail(parser, "invalid capacity of a string");
 	*bytes = number;
 	advance(parser);
 	return 0;
@@ -414,7 +414,7 @@ static int read_fields(struct parser *parser, struct ctf_event *event)
 			return result;
 		if (count && fields[count - 1].value == EVENT_STRING && fields[count].value != EVENT_STRING) {
 			parser->token = first;
-			return fail(parser, "a number stands behind a string");
+			return fail(parser, "a number follows a string");
 		}
 		count++;
 	}
@@ -459,7 +459,7 @@ static int read_event(struct parser *parser)
 	int result = expect_all(parser, "event { name =");
 
 	if (!result && parser->token.kind != TOKEN_STRING)
-		result = fail(parser, "a name in quotes is expected here");
+		result = fail(parser, "expected a name in quotes here");
 	if (!result)
 		result = take_name(parser, 1, &event.name);
 	if (!result)
@@ -506,7 +506,7 @@ static int read_string_type(struct parser *parser)
 
 static int read_sensors(struct parser *parser)
 {
-	int result = parser->has_sensors ? fail(parser, "there is one stream of sensors at most")
+	int result = parser->has_sensors ? fail(parser, "more than one stream of sensors")
 					 : expect_all(parser, ctf_metadata_sensors);
 
 	parser->has_sensors = true;

@@ -120,7 +120,7 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 		}
 		size_t left = stream->content_end - stream->at, bytes;
 		if (left < sizeof word)
-			return damage(stream, stream->at, "an event does not end in its packet");
+			return damage(stream, stream->at, "an event extends beyond its packet");
 		memcpy(&word, stream->map + stream->at, sizeof word);
 		ts = event_packed_word_ts(word, stream->ts);
 		if (ts > stream->timestamp_end)
@@ -129,13 +129,13 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 		void (*take)(struct ctf_stream * stream) = teller_of(id, &bytes);
 		if (take) {
 			if (left < sizeof word + bytes)
-				return damage(stream, stream->at, "an event does not end in its packet");
+				return damage(stream, stream->at, "an event extends beyond its packet");
 			stream->at += sizeof word;
 			take(stream);
 			continue;
 		}
 		if (id >= stream->classes->count || !stream->classes->items[id])
-			return damage(stream, stream->at, "there is no event with this id");
+			return damage(stream, stream->at, "unknown event id");
 		stream->ts = ts;
 		stream->at += sizeof word;
 		stream->event_class = stream->classes->items[id];
@@ -184,7 +184,7 @@ static bool take_event(struct ctf *ctf, struct ctf_stream *stream)
 	else
 		bytes = event_packed_bytes(&class->layout, payload, left);
 	if (bytes < 0) {
-		damage(stream, stream->at - EVENT_PACKED_WORD_BYTES, "an event does not end in its packet");
+		damage(stream, stream->at - EVENT_PACKED_WORD_BYTES, "an event extends beyond its packet");
 		return false;
 	}
 	if (class->is_wanted && stream->has_late)

@@ -156,21 +156,22 @@ static int check_header(struct ctf_stream *stream, const struct ring_packet *hea
 	if (header->magic != RING_PACKET_MAGIC)
 		return damaged(stream, at, "no packet begins here");
 	if (memcmp(header->uuid, types->uuid, CTF_UUID_BYTES) != 0)
-		return damaged(stream, at + offsetof(struct ring_packet, uuid), "the packet is of another trace");
+		return damaged(stream, at + offsetof(struct ring_packet, uuid), "the packet belongs to another trace");
 	if (header->stream_id != (header->stream_instance == CTF_STREAM_SENSORS ? CTF_CLASS_SENSORS : 0) ||
 	    header->stream_instance != stream->parts[0].instance)
-		return damaged(stream, at + offsetof(struct ring_packet, stream_id), "the packet is of another stream");
+		return damaged(stream, at + offsetof(struct ring_packet, stream_id),
+			       "the packet belongs to another stream");
 	if (header->content_bits % 8 || header->content_bits / 8 < sizeof *header ||
 	    header->content_bits > header->packet_bits)
-		return damaged(stream, at + offsetof(struct ring_packet, content_bits), "the packet has no such size");
+		return damaged(stream, at + offsetof(struct ring_packet, content_bits), "invalid size of a packet");
 	if (header->packet_bits % 64)
-		return damaged(stream, at + offsetof(struct ring_packet, packet_bits), "the packet has no such size");
+		return damaged(stream, at + offsetof(struct ring_packet, packet_bits), "invalid size of a packet");
 	if (header->timestamp_begin > header->timestamp_end || header->timestamp_end > INT64_MAX ||
 	    (stream->has_packet && header->timestamp_begin < stream->timestamp_end))
 		return damaged(stream, at + offsetof(struct ring_packet, timestamp_begin), "time goes back");
 	if (stream->has_packet && header->events_discarded < stream->events_discarded)
 		return damaged(stream, at + offsetof(struct ring_packet, events_discarded),
-			       "there are fewer lost events than before");
+			       "the number of lost events has decreased");
 	return 1;
 }
 

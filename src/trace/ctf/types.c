@@ -191,14 +191,14 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	*class = (struct ctf_class){ .number = UINT32_MAX, .is_wanted = true, .whole_bytes = INT64_MAX };
 	result = find_type(event, catalog, &class->type);
 	if (result == -EINVAL && event->sensor) {
-		snprintf(text, sizeof text, "what the trace says of the sensor %s is not what its fields are",
-			 event->name);
+		snprintf(text, sizeof text, "the description of sensor %s does not match its fields", event->name);
 		return fail(file, diag, -EINVAL, text);
 	}
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
 	if (result) {
-		snprintf(text, sizeof text, "event %s has two fields of one name, or more than a record can hold",
+		snprintf(text, sizeof text,
+			 "event %s has two fields of the same name, or more fields than a record can hold",
 			 event->name);
 		return fail(file, diag, -EINVAL, text);
 	}
@@ -263,7 +263,7 @@ int ctf_types_read(struct ctf_types *types, const char *path, struct event_catal
 	if (!result)
 		result = ctf_metadata_read(&file.source, arena, diag, &metadata);
 	if (!result && *metadata.changed)
-		diag_add(diag, ASTERISM_WARNING, NULL, "their absence proves nothing there",
+		diag_add(diag, ASTERISM_WARNING, NULL, "do not conclude from their absence that they did not happen",
 			 "the choice of recorded events changed meanwhile: the trace does not have all events of these "
 			 "types: %s",
 			 metadata.changed);

@@ -179,7 +179,7 @@ static int open_writer(struct ctf_writer *writer, const char *path, const struct
 	if (!writer->layouts || !writer->ends || (options->has_sensors && ctf_sensors_init(&writer->sensors)))
 		return diag_no_memory(writer->diag);
 	if (getrandom(writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
-		return diag_error(writer->diag, NULL, -EIO, "there are no random numbers for the name of the trace");
+		return diag_error(writer->diag, NULL, -EIO, "cannot get random numbers for the UUID of the trace");
 	writer->uuid[6] = (writer->uuid[6] & 0x0f) | 0x40; /* RFC 4122: random */
 	writer->uuid[8] = (writer->uuid[8] & 0x3f) | 0x80;
 	result = ctf_files_new(&files, writer->diag, &writer->files);
@@ -275,16 +275,16 @@ static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *byte
 		if (at == walk->skip)
 			skip_to_here(walk);
 		if (content_bytes - at < sizeof word)
-			return refuse(writer, cpu, at, "an event does not end");
+			return refuse(writer, cpu, at, "an event is cut off");
 		memcpy(&word, bytes + at, sizeof word);
 		id = event_packed_word_id(word);
 		if (id >= layout_count && id != EVENT_PACKED_ID_LATE)
-			return refuse(writer, cpu, at, "there is no event with this id");
+			return refuse(writer, cpu, at, "unknown event id");
 		at += sizeof word;
 		length = event_packed_bytes(id == EVENT_PACKED_ID_LATE ? &late_layout : &layouts[id], bytes + at,
 					    content_bytes - at);
 		if (length < 0)
-			return refuse(writer, cpu, at - sizeof word, "an event does not end");
+			return refuse(writer, cpu, at - sizeof word, "an event is cut off");
 		ts = event_packed_word_ts(word, walk->ts);
 		if (ts - walk->ts >= UINT64_C(1) << (EVENT_PACKED_TIME_BITS - 1))
 			return refuse(writer, cpu, at - sizeof word, "time goes back");
@@ -391,7 +391,7 @@ static int check_portion(struct ctf_writer *writer, uint32_t cpu, const struct w
 		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
 	if (portion->discarded < end->discarded)
 		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
-			      "there are fewer lost events than before");
+			      "the number of lost events has decreased");
 	return 0;
 }
 
@@ -404,10 +404,10 @@ int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf
 	int result;
 
 	if (cpu >= writer->stream_count)
-		return diag_error(writer->diag, NULL, -EINVAL, "there is no stream for CPU %u", cpu);
+		return diag_error(writer->diag, NULL, -EINVAL, "no stream for CPU %u", cpu);
 	end = &writer->ends[cpu];
 	if (portion->content_bytes < sizeof ring || portion->content_bytes % EVENT_PACKED_ALIGN)
-		return refuse(writer, cpu, portion->content_bytes, "a packet has no such size");
+		return refuse(writer, cpu, portion->content_bytes, "invalid size of a packet");
 	memcpy(&ring, portion->bytes, sizeof ring);
 	struct walk walk = { .ts = ring.timestamp_begin, .skip = portion->skip };
 	result = walk_packet(writer, cpu, portion->bytes, portion->content_bytes, &walk);

@@ -157,7 +157,7 @@ static int fill_real(struct filling *filling, const struct event_field *field, c
 	size_t length = 0;
 
 	if (piece->length + strlen(sign) >= sizeof digits)
-		return complain(filling, piece, "%s has more digits than any number needs", field->name);
+		return complain(filling, piece, "%s has too many digits", field->name);
 	for (uint32_t i = 0; i < piece->length; i++) {
 		if (piece->text[i] == '.')
 			length = (size_t)(stpcpy(digits + length, sign) - digits);
@@ -212,7 +212,8 @@ static int fill_field(struct filling *filling, const struct event_field *field, 
 		if (member->kind != JSON_STRING)
 			return complain_kind(filling, field, member);
 		if (json_read_string(&member->value, filling->record + field->offset, field->bytes) < 0)
-			return complain(filling, &member->value, "%s holds a NUL, which strings cannot", field->name);
+			return complain(filling, &member->value, "%s contains a NUL, which strings cannot",
+					field->name);
 		return 0;
 	case EVENT_BOOL:
 		if (member->kind != JSON_TRUE && member->kind != JSON_FALSE)
@@ -252,7 +253,7 @@ static int fill_member(struct filling *filling, const struct json_member *member
 
 	if (member->key.has_escape) {
 		if (json_read_string(&member->key, text, sizeof text) < 0)
-			return complain(filling, &member->key, "a key holds a NUL");
+			return complain(filling, &member->key, "a key contains a NUL");
 		key = text;
 		length = strlen(text);
 	}

@@ -114,7 +114,7 @@ static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
 		*text = 0;
 	nearest = event_catalog_nearest(jsonl->catalog, text);
 	complaint->at = *name;
-	snprintf(complaint->text, sizeof complaint->text, "there is no event type '%s'", text);
+	snprintf(complaint->text, sizeof complaint->text, "unknown event type '%s'", text);
 	snprintf(complaint->hint, sizeof complaint->hint, nearest ? "did you mean '%s'?" : "%s",
 		 nearest ? nearest : "");
 	return complain(jsonl);
@@ -144,7 +144,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places,
 	*completed_ns = 0;
 	if (is_late && (!jsonl_read_time(member, completed_ns) || *completed_ns < ts)) {
 		snprintf(complaint->text, sizeof complaint->text,
-			 "completed is when a late event came: a time that is not before ts");
+			 "'completed' is when a late event arrived: it must not be before ts");
 		return complain(jsonl);
 	}
 	if (is_late)
@@ -220,8 +220,8 @@ static int read_other(struct jsonl *jsonl)
 	if (!result)
 		return 1;
 	return report(jsonl, &first->value, -EINVAL,
-		      result == -EEXIST  ? "the events that are declared here have other fields in a catalog"
-		      : result == -E2BIG ? "there are too many declarations, or fields"
+		      result == -EEXIST  ? "a catalog declares these events with different fields"
+		      : result == -E2BIG ? "too many declarations or fields"
 					 : "this declares no event: {\"declare\":\"NAME\",\"FIELD\":\"TYPE\"}",
 		      NULL);
 }
@@ -304,8 +304,8 @@ static void tell_cut(struct jsonl *jsonl)
 	jsonl->has_end = true;
 	jsonl->source.lost++;
 	diag_add(jsonl->diag, ASTERISM_WARNING, NULL, NULL,
-		 "%s broke off after %" PRIu64 " event%s, without its end mark%s%s: what was still to come is lost; "
-		 "see what ended the sender or the line, and send it again",
+		 "%s broke off after %" PRIu64 " event%s, without its end mark%s%s: the rest is lost; find out what "
+					       "ended the sender or the connection, and send it again",
 		 jsonl->name, jsonl->seq, jsonl->seq == 1 ? "" : "s", jsonl->failure ? ": " : "",
 		 jsonl->failure ? strerror(-jsonl->failure) : "");
 	if (jsonl->form.on_cut)
@@ -317,9 +317,8 @@ static int end(struct jsonl *jsonl)
 {
 	tell_left_out(jsonl);
 	if (jsonl->garbage)
-		diag_add(jsonl->diag, ASTERISM_WARNING, NULL,
-			 "frames that were lost with it are counted as lost events",
-			 "%" PRIu64 " line%s of %s %s no frame%s, or damaged on the way", jsonl->garbage,
+		diag_add(jsonl->diag, ASTERISM_WARNING, NULL, "frames that were lost with them count as lost events",
+			 "%" PRIu64 " line%s of %s %s no frame%s, or damaged in transit", jsonl->garbage,
 			 jsonl->garbage == 1 ? "" : "s", jsonl->name, jsonl->garbage == 1 ? "was" : "were",
 			 jsonl->garbage == 1 ? "" : "s");
 	jsonl->garbage = 0;

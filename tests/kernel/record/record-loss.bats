@@ -295,7 +295,7 @@ first_packet() {
 	rm -r cut && cp -r whole cut
 	# The sizes of the first packet.
 	damage cut 48 1
-	delivers 0 "cut/stream_0: byte 48: error: the packet has no such size"
+	delivers 0 "cut/stream_0: byte 48: error: invalid size of a packet"
 }
 
 @test "any flipped bit is survived" {

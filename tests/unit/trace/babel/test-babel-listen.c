@@ -168,7 +168,7 @@ static void cut_anywhere(void **state)
 		listen_to(&listening, &words);
 		assert_int_equal(read_all(&listening, &events), -EINVAL);
 		assert_string_equal(asterism_diag_get(listening.diag, 0)->text,
-				    "the trace is damaged: libbabeltrace2 cannot read on");
+				    "the trace is damaged: libbabeltrace2 cannot read further");
 		stop_listening(&listening);
 	}
 }

@@ -128,7 +128,7 @@ static void a_wrong_packet_is_not_written(void **state)
 	rig_open_writer(rig);
 	assert_int_equal(put_packet(rig, unknown, 2), -EINVAL);
 	assert_string_equal(asterism_diag_get(rig->diag, 0)->text,
-			    "a packet of CPU 0 is damaged at byte 96: there is no event with this id");
+			    "a packet of CPU 0 is damaged at byte 96: unknown event id");
 	assert_int_equal(put_packet(rig, short_tick, 2), -EINVAL);
 	assert_int_equal(put_packet(rig, endless, 3), -EINVAL);
 	assert_int_equal(put_packet(rig, back, 6), -EINVAL);

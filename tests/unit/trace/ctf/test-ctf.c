@@ -347,18 +347,18 @@ static void metadata_is_refused_with_its_place(void **state)
 	static const struct {
 		const char *from, *to, *text;
 	} cases[] = {
-		{ "byte_order = le", "byte_order = be", "this is not what traces of asterism say here (byte 1200)" },
-		{ "u64 _n", "u65 _n", "there is no such type" },
+		{ "byte_order = le", "byte_order = be", "this differs from what traces of asterism contain here (byte 1200)" },
+		{ "u64 _n", "u65 _n", "unknown type" },
 		{ "u64 _n", "u64 n ", "the name of a field begins with '_'" },
-		{ "u64 _n;", "u64 _n ", "';' is expected here" },
+		{ "u64 _n;", "u64 _n ", "expected ';' here" },
 		{ "id = 1;\n", "id = 2;\n", "this id belongs to another event" },
 		{ "id = 1;\n", "id = 0;\n", "this id belongs to another event" },
 		{ "\"tick\"", "\"t ck\"", "this is not a name" },
-		{ "\"tick\"", "\"tick ", "a name in quotes is expected here" },
-		{ "text16 _s", "text17 _s", "no string has this capacity" },
-		{ "bool _b", "bool _n", "event tick has two fields of one name, or more than a record can hold" },
+		{ "\"tick\"", "\"tick ", "expected a name in quotes here" },
+		{ "text16 _s", "text17 _s", "invalid capacity of a string" },
+		{ "bool _b", "bool _n", "event tick has two fields of the same name, or more fields than a record can hold" },
 		{ "stream_id = 0;\n\tfields := struct {\n\t\tu64", "stream_id = 1;\n\tfields := struct {\n\t\tu64",
-		  "'0' is expected here" },
+		  "expected '0' here" },
 	};
 	struct rig *rig = *state;
 	char path[256], text[16384] = { 0 };
