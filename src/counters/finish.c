@@ -197,7 +197,7 @@ static int order(struct ordering *ordering, uint32_t index, unsigned depth)
 							 counters->types[step->type].name);
 			if (depth == CHAIN_MAX)
 				return counters_wrong_at(counters, ordering->diag, &step->place,
-							 "formulas lead to formulas more than %d times", CHAIN_MAX);
+							 "formulas are nested more than %d levels deep", CHAIN_MAX);
 			result = order(ordering, step->type, depth + 1);
 			if (result)
 				return result;

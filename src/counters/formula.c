@@ -18,7 +18,7 @@ struct formula {
 static int add(struct formula *formula, const struct counter_step *step)
 {
 	if (formula->count == COUNTER_STEPS_MAX)
-		return counters_wrong(formula->reading, NULL, "a formula has %d names and signs at most",
+		return counters_wrong(formula->reading, NULL, "a formula has at most %d names and signs",
 				      COUNTER_STEPS_MAX);
 	formula->steps[formula->count++] = *step;
 	return 0;
@@ -35,7 +35,8 @@ static int read_operand(struct formula *formula, unsigned depth)
 	counters_skip_blanks(reading);
 	if (reading->at < reading->end && *reading->at == '(') {
 		if (depth == DEPTH_MAX)
-			return counters_wrong(reading, NULL, "parentheses are nested deeper than %d", DEPTH_MAX);
+			return counters_wrong(reading, NULL, "parentheses are nested more than %d levels deep",
+					      DEPTH_MAX);
 		reading->at++;
 		result = read_sum(formula, depth + 1);
 		if (result)

@@ -100,7 +100,7 @@ int counters_word(struct counter_reading *reading, const char *what, const char 
 	counters_skip_blanks(reading);
 	length = word_length(reading);
 	if (!length)
-		return counters_wrong(reading, NULL, "%s was expected", what);
+		return counters_wrong(reading, NULL, "expected %s", what);
 	return keep(reading, length, word);
 }
 
@@ -122,7 +122,7 @@ int counters_name(struct counter_reading *reading, const char *what, bool may_ha
 		begins = false;
 	}
 	if (at == reading->at || begins)
-		return counters_wrong(reading, NULL, "%s was expected", what);
+		return counters_wrong(reading, NULL, "expected %s", what);
 	if (at - reading->at > COUNTER_NAME_MAX * (1 + has_class))
 		return counters_wrong(reading, NULL, "the name is longer than %d characters", COUNTER_NAME_MAX);
 	return keep(reading, (size_t)(at - reading->at), name);
@@ -138,7 +138,7 @@ int counters_quoted(struct counter_reading *reading, const char *what, const cha
 		return counters_wrong(reading, NULL, "expected %s in quotes", what);
 	close = memchr(reading->at + 1, '"', (size_t)(reading->end - reading->at - 1));
 	if (!close)
-		return counters_wrong(reading, NULL, "the text does not end");
+		return counters_wrong(reading, NULL, "the text is not closed");
 	if (memchr(reading->at, 0, (size_t)(close - reading->at)))
 		return counters_wrong(reading, NULL, "the text has a NUL");
 	reading->at++;
@@ -186,5 +186,5 @@ int counters_choice(struct counter_reading *reading, const char *what, const cha
 		return diag_no_memory(reading->diag);
 	nearest = diag_nearest(word, names, count);
 	snprintf(hint, sizeof hint, nearest ? "did you mean %s?" : "one of them is %s", nearest ? nearest : names[0]);
-	return counters_wrong(reading, hint, "%s was expected", what);
+	return counters_wrong(reading, hint, "expected %s", what);
 }

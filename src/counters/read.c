@@ -76,7 +76,7 @@ static int read_class(struct counter_reading *reading)
 		}
 		class.depth = counters->classes[class.parent].depth + 1;
 		if (class.depth > COUNTER_DEPTH_MAX)
-			return counters_wrong(reading, NULL, "classes extend classes more than %d times",
+			return counters_wrong(reading, NULL, "classes are nested more than %d levels deep",
 					      COUNTER_DEPTH_MAX);
 	}
 	if (reading->at < reading->end)
@@ -136,7 +136,7 @@ static int read_counter(struct counter_reading *reading)
 	if (!result)
 		result = counters_quoted(reading, "what it counts", &type.doc);
 	if (!result && !counters_pass(reading, "KIND"))
-		return counters_wrong(reading, NULL, "KIND was expected");
+		return counters_wrong(reading, NULL, "expected KIND");
 	if (!result)
 		result = counters_choice(reading, "single, duration, multi, threshold or gauge", counters_kind_names,
 					 &kind);
@@ -153,7 +153,7 @@ static int add_formula(struct counter_reading *reading)
 	int result;
 
 	if (reading->formulas++ == COUNTER_FORMULAS_MAX)
-		return counters_wrong(reading, NULL, "a counter has %d formulas at most", COUNTER_FORMULAS_MAX);
+		return counters_wrong(reading, NULL, "a counter has at most %d formulas", COUNTER_FORMULAS_MAX);
 	result = counters_read_formula(reading, &formula);
 	if (result)
 		return result;
@@ -207,7 +207,7 @@ static int read_on(struct counter_reading *reading)
 	int result;
 
 	if (!counters_pass(reading, "linux:"))
-		return counters_wrong(reading, NULL, "'linux:' was expected");
+		return counters_wrong(reading, NULL, "expected 'linux:'");
 	result = counters_read_source(reading, &source);
 	if (result)
 		return result;
@@ -282,7 +282,7 @@ static int read_line(struct counter_reading *reading)
 		if (lines[i].needs_type && reading->type == HASH_NONE)
 			return counters_wrong(reading, NULL, "this line belongs to no counter");
 		if (lines[i].needs_type && reading->lines++ == COUNTER_LINES_MAX)
-			return counters_wrong(reading, NULL, "a counter has %d lines at most", COUNTER_LINES_MAX);
+			return counters_wrong(reading, NULL, "a counter has at most %d lines", COUNTER_LINES_MAX);
 		result = lines[i].read(reading);
 		if (!result && reading->at < reading->end && *reading->at != '#')
 			return counters_wrong(reading, NULL, "expected the end of the line");

@@ -169,7 +169,7 @@ static int read_columns(struct counter_reading *reading, struct counter_source *
 	double number;
 
 	if (!counters_pass(reading, "column"))
-		return source->rows >= COUNTER_DISKS ? counters_wrong(reading, NULL, "'column' was expected") : 0;
+		return source->rows >= COUNTER_DISKS ? counters_wrong(reading, NULL, "expected 'column'") : 0;
 	source->columns = 0;
 	do {
 		int result = counters_number(reading, &number);

@@ -46,7 +46,7 @@ static bool check_operands(struct desl_reading *reading, const struct desl_expr 
 		return wrong(reading, expr, "write r.field(eq(x, type.field), default)",
 			     "ask for earlier records in a reference");
 	if (expr->op == DESL_REFERENCE || expr->op == DESL_RUN)
-		return wrong(reading, expr, "let it stand in and(...) or by itself",
+		return wrong(reading, expr, "use it within and(...), or by itself",
 			     "neither references nor run can be negated, or be one of several");
 	if (expr->op == DESL_OWN && reading->type->fields[expr->column].self.text)
 		return wrong(reading, expr, NULL, "the field is computed after records are combined");

@@ -51,7 +51,7 @@ static bool unknown_type(struct desl_reading *reading, const struct desl_word *n
 	lang_error(reading->report, &name->location,
 		   nearest ? lang_hint(reading->report, "did you mean '%s'?", nearest)
 			   : "a type is declared before it is used, in input or heuristics",
-		   "there is no event type '%s' before this", name->text);
+		   "no event type '%s' is declared before this", name->text);
 	return false;
 }
 
@@ -234,7 +234,7 @@ static bool resolve_finished(struct desl_reading *reading, struct desl_expr *exp
 		return resolve_own(reading, expr, false);
 	if (desl_is_aggregate(expr->op) || expr->op == DESL_REFERENCE || expr->op == DESL_RUN) {
 		lang_error(reading->report, &expr->location, "give the type a field for it",
-			   "advice is over finished records: nothing is summed, referred to or run there");
+			   "advice uses finished records: it cannot sum, refer to or run anything");
 		return false;
 	}
 	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next)

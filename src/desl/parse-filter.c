@@ -24,7 +24,7 @@ static bool enter(struct desl_reading *reading)
 		return true;
 	}
 	lang_error(reading->report, &reading->token.location, "derive a part of it in a type of its own",
-		   "the expression nests more than %d deep", DESL_DEPTH_MAX);
+		   "the expression is nested more than %d levels deep", DESL_DEPTH_MAX);
 	return false;
 }
 
@@ -329,6 +329,6 @@ bool desl_parse_filter(struct desl_reading *reading, struct desl_expr **expr)
 		return false;
 	if (desl_is_relation(list->operands->op))
 		return finish(reading, list);
-	lang_error(reading->report, &list->location, "write @eq(name.field, a)", "'@' stands before a relation");
+	lang_error(reading->report, &list->location, "write @eq(name.field, a)", "'@' must be followed by a relation");
 	return false;
 }

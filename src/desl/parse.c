@@ -73,7 +73,7 @@ static bool parse_file(struct desl_reading *reading)
 		return false;
 	}
 	if (!desl_at(reading, LANG_TOKEN_STRING))
-		return desl_unexpected(reading, "the path of a file", "a path stands in double quotes");
+		return desl_unexpected(reading, "the path of a file", "write the path in double quotes");
 	if (type->file.text) {
 		lang_error(reading->report, &reading->token.location, NULL, "the type already has a file");
 		return false;
@@ -143,7 +143,7 @@ static bool parse_aliases(struct desl_reading *reading)
 		if (!source->type) {
 			lang_error(reading->report, &of.location,
 				   "a type is declared before it is used, in input or heuristics",
-				   "there is no event type '%s' before this", of.text);
+				   "no event type '%s' is declared before this", of.text);
 			return false;
 		}
 		type->alias_count = ++type->source_count;

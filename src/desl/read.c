@@ -48,7 +48,7 @@ static void check_outputs(struct desl_reading *reading)
 		nearest = diag_nearest(name->name.text, names, count);
 		lang_error(reading->report, &name->location,
 			   nearest ? lang_hint(reading->report, "did you mean '%s'?", nearest) : NULL,
-			   "there is no event type '%s'", name->name.text);
+			   "unknown event type '%s'", name->name.text);
 	}
 	for (struct desl_type *type = reading->program->types; type; type = type->next) {
 		if (type->advices && !type->is_wanted && !reading->report->error_count)

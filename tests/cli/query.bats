@@ -310,7 +310,7 @@ open(sys.argv[1], "wb").write(data)' "$file"
 	END
 	"$ASTERISM" query calls.desl -f csv | sort | diff - <(printf 'caller,times\nmain,1\ntwice,100\n')
 	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=gmon.out
-	[[ $stderr == *"gmon.out has no names: its program has them"*"calls=gmon.out:PROGRAM"* ]]
+	[[ $stderr == *"gmon.out has no names of functions: they are in its program"*"calls=gmon.out:PROGRAM"* ]]
 	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=gmon.out:./missing
 	[[ $stderr == *"cannot read ./missing"* ]]
 	run --separate-stderr -2 "$ASTERISM" query calls.desl calls=perf.txt:./work

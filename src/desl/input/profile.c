@@ -233,7 +233,8 @@ static int read_gmon(const struct desl_providing *providing, struct profile **pr
 
 	if (!program) {
 		snprintf(hint, sizeof hint, "%s=%s:PROGRAM", providing->type->name.text, file);
-		diag_add(providing->diag, ASTERISM_ERROR, NULL, hint, "%s has no names: its program has them", file);
+		diag_add(providing->diag, ASTERISM_ERROR, NULL, hint,
+			 "%s has no names of functions: they are in its program", file);
 		return -EINVAL;
 	}
 	fd = open(program, O_RDONLY | O_CLOEXEC);

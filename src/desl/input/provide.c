@@ -39,7 +39,8 @@ static int open_file(const struct desl_providing *providing, const char *file)
 		return fd;
 	snprintf(hint, sizeof hint, "name it on the command line: %s=FILE", providing->type->name.text);
 	diag_add(providing->diag, ASTERISM_ERROR, &providing->type->name.location, hint,
-		 "%s, with the records of '%s', cannot be read: %s", file, providing->type->name.text, strerror(error));
+		 "cannot read %s, which has the records of '%s': %s", file, providing->type->name.text,
+		 strerror(error));
 	return -error;
 }
 

@@ -198,12 +198,12 @@ static void test_wrong(void **state)
 	expect_wrong("CLASS A\nON linux: perf\n", 2, 4, "this line belongs to no counter");
 	expect_wrong("CLASS A\nDERIVED D\n", 2, 9, "D has no formula");
 	expect_wrong("CLASS A\nDERIVED D = (1\n", 2, 15, "expected )");
-	expect_wrong("CLASS A\n" COUNT("X") "ON linux: perf hardware cycles\n", 3, 25, "an event of perf was expected");
+	expect_wrong("CLASS A\n" COUNT("X") "ON linux: perf hardware cycles\n", 3, 25, "expected an event of perf");
 	expect_wrong("CLASS A\n" COUNT("X") "ON linux: file \"/etc/shadow\" field x\n", 3, 30,
 		     "counters are read only from files below /proc and /sys");
 	expect_wrong("CLASS A\n" COUNT("X") "ON linux: tracepoint ../x\n", 3, 22, "a tracepoint is SYSTEM:NAME");
 	expect_wrong("CLASS A\n" COUNT("X") "CLASS B\nINHERITED X\n", 4, 11, "no class that B extends has X");
-	expect_wrong("CLASS A\nCOUNTER X \"x\n", 2, 11, "the text does not end");
+	expect_wrong("CLASS A\nCOUNTER X \"x\n", 2, 11, "the text is not closed");
 }
 
 int main(void)
