@@ -55,7 +55,7 @@ static int read_positions(struct callgrind *callgrind)
 		while (reading->at < reading->end && !strchr(" \t\r", *reading->at))
 			reading->at++;
 		if (callgrind->position_count == POSITIONS_MAX)
-			return wrong(callgrind, "there are no more than two positions: instr line");
+			return wrong(callgrind, "at most two positions are possible: instr line");
 		if (reading->at - start == 4 && memcmp(start, "line", 4) == 0) {
 			callgrind->line_position = (int)callgrind->position_count;
 		} else if (reading->at - start == 5 && memcmp(start, "instr", 5) == 0) {
@@ -321,7 +321,7 @@ static int read_own(struct callgrind *callgrind, size_t length)
 		return result;
 	}
 	callgrind->reading->at = callgrind->reading->line;
-	return read_wrong(callgrind->reading, NULL, "a profile has no such line");
+	return read_wrong(callgrind->reading, NULL, "unknown kind of line in a profile");
 }
 
 static int read_assignment(struct callgrind *callgrind, size_t length)

@@ -536,7 +536,7 @@ static int check(const struct work *work)
 		diag_add(work->diag, ASTERISM_ERROR, NULL,
 			 "valgrind --tool=callgrind -- CMD records calls; name the samples first and the simulation "
 			 "second",
-			 "the simulation has no calls, so it completes nothing");
+			 "the simulation has no calls, so it cannot complete samples");
 		return -EINVAL;
 	}
 	if (work->completion->by != PROFILE_BY_CONTEXTS || has_contexts)

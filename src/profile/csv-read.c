@@ -133,8 +133,8 @@ static int read_costs(struct csv *csv, double costs[PROFILE_EVENTS_MAX], uint32_
 
 	for (; !result && next_cell(csv); column++) {
 		if (column == csv->column_count)
-			return read_wrong(reading, "a name with a comma stands in quotes", "more than %u columns",
-					  csv->column_count);
+			return read_wrong(reading, "write a name that contains a comma in quotes",
+					  "more than %u columns", csv->column_count);
 		read_skip_blanks(reading);
 		if (csv->columns[column] == COLUMN_OBJECT) {
 			result = read_cell(csv);

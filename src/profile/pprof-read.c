@@ -96,7 +96,7 @@ static int next_field(struct pprof *pprof, struct piece *message, struct field *
 	field->number = (unsigned)(key >> 3);
 	switch (key & 7) {
 	case PPROF_VARINT:
-		return take_varint(message, &field->value) ? 1 : wrong(pprof, start, "a number does not end");
+		return take_varint(message, &field->value) ? 1 : wrong(pprof, start, "a number is cut off");
 	case PPROF_FIXED64:
 		length = 8;
 		break;
@@ -106,7 +106,7 @@ static int next_field(struct pprof *pprof, struct piece *message, struct field *
 	case PPROF_BYTES:
 		if (take_varint(message, &length))
 			break;
-		return wrong(pprof, start, "a length does not end");
+		return wrong(pprof, start, "a length is cut off");
 	default:
 		return wrong(pprof, start, "a field has an unknown type");
 	}
@@ -485,7 +485,7 @@ static int read_sample(struct pprof *pprof, struct piece message)
 			const uint8_t *at = is_packed ? field.bytes.at : message.at;
 
 			if (is_packed && !take_varint(&field.bytes, &number))
-				return wrong(pprof, at, "a number does not end");
+				return wrong(pprof, at, "a number is cut off");
 			result = is_value ? add_value(pprof, &costs, number, at)
 					  : add_location(pprof, number, &depth, at);
 			if (result)

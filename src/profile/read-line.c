@@ -53,7 +53,8 @@ int read_wrong(const struct reading *reading, const char *hint, const char *form
 int read_failed(const struct reading *reading, int result)
 {
 	if (result == -E2BIG)
-		return read_wrong(reading, NULL, "a profile holds no more than %d event types, and 2^31 of all else",
+		return read_wrong(reading, NULL,
+				  "a profile holds at most %d event types, and at most 2^31 of anything else",
 				  PROFILE_EVENTS_MAX);
 	return result ? diag_no_memory(reading->diag) : 0;
 }
@@ -71,7 +72,7 @@ bool read_is_digit(const struct reading *reading)
 
 static int too_large(const struct reading *reading)
 {
-	return read_wrong(reading, NULL, "the number is beyond 64 bits");
+	return read_wrong(reading, NULL, "the number does not fit into 64 bits");
 }
 
 static int read_hex(struct reading *reading, uint64_t *value)
@@ -85,7 +86,7 @@ static int read_hex(struct reading *reading, uint64_t *value)
 			return too_large(reading);
 		*value = *value << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 	}
-	return reading->at > start ? 0 : read_wrong(reading, NULL, "there is no number after 0x");
+	return reading->at > start ? 0 : read_wrong(reading, NULL, "expected hexadecimal digits after 0x");
 }
 
 int read_whole(struct reading *reading, uint64_t *value)

@@ -110,7 +110,7 @@ static int read_kind(struct reading *reading, bool was_packed)
 		return profile_read_perf(reading);
 	if (profile_is_gmon(source))
 		return read_wrong(reading, "asterism profile import gmon.out PROGRAM",
-				  "gmon.out has no names: its program has them");
+				  "gmon.out has no names of functions: they are in its program");
 	if (is_pprof(source, was_packed))
 		return profile_read_pprof(reading);
 	return profile_read_csv(reading);

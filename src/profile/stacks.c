@@ -174,7 +174,7 @@ int profile_check_stacks(const struct diag_source *stacks, const struct profile 
 		reading.end = end;
 	}
 	if (!failed && !result->count)
-		failed = read_wrong(&reading, "main;work;malloc 12", "there are no stacks");
+		failed = read_wrong(&reading, "main;work;malloc 12", "the file has no stacks");
 	profile_free(known.profile);
 	alloc_free(known.is_called);
 	alloc_free(stack.frames);

@@ -27,7 +27,7 @@ static int inflate_all(struct reading *reading, z_stream *stream, char **text, s
 			char *grown = *capacity >= UNPACKED_BYTES_MAX ? NULL : alloc_resize(*text, wanted, 1);
 
 			if (*capacity >= UNPACKED_BYTES_MAX)
-				return read_wrong(reading, "if all of it is a profile, gunzip it first",
+				return read_wrong(reading, "if the whole file is one profile, gunzip it first",
 						  "unpacked, it is larger than 256 MiB");
 			if (!grown)
 				return diag_no_memory(reading->diag);

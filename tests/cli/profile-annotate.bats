@@ -107,7 +107,7 @@ assert 1.98 < calls[15] / calls[14] < 2.02, calls'
 	"$ASTERISM" profile annotate samples spin >shown 2>said
 	grep -E 'work\+0x[0-9a-f]+$' shown
 	! grep 'c:6' shown
-	grep 'it is another build by now' said
+	grep 'its build ID differs from the one in the profile' said
 }
 
 @test "sources that are missing, too large, no files or newer are said to be" {

@@ -87,7 +87,7 @@ say() {
 	run --separate-stderr -1 "$ASTERISM" profile record -F 2000 -o samples \
 		--between '[sys_exit_read:a, sys_enter_write:b] WHERE {[tid], a.ret == 3}' -- ./serve
 	[[ $stderr == *"samples, 0 within 0 matches"* ]]
-	[[ $stderr == *"the rules found nothing, so the profile is empty"* ]]
+	[[ $stderr == *"the rules did not match, so the profile is empty"* ]]
 	[ "$(functions samples)" = "" ] && [ "$(say matches)" = 0.0 ]
 	run -5 "$ASTERISM" profile record -o samples \
 		--between '[sys_exit_read:a, sys_enter_write:b] WHERE {[tid], a.ret == 3}' -- ./serve 5
@@ -169,7 +169,7 @@ assert "spin" not in share and "fast_path" not in share, share' <output
 	run --separate-stderr -1 "$ASTERISM" profile run -f json -o empty \
 		--between '[sys_exit_read:a, sys_enter_write:b] WHERE {[tid], a.ret == 31}' -- sh once.sh
 	[ "$(cat runs)" = run ]
-	[[ $stderr == *"the rules found nothing, so the profile is empty"* ]]
+	[[ $stderr == *"the rules did not match, so the profile is empty"* ]]
 	[ "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["between"]["matches"])' <<<"$output")" = 0.0 ]
 	"$ASTERISM" profile report empty | grep -F "0 matches"
 	run --separate-stderr -2 "$ASTERISM" profile run --between '[sys_enter_writ:a]' -- touch ran
@@ -237,6 +237,6 @@ assert of("libz") > 0.6, of("libz")
 assert of("python") == 0, of("python")'
 	rm -rf socket pid
 	run --separate-stderr -1 "$ASTERISM" profile record -o samples --between @slow-request --set longest=1h -- sh serve.sh
-	[[ $stderr == *"the rules found nothing, so the profile is empty"* ]]
+	[[ $stderr == *"the rules did not match, so the profile is empty"* ]]
 	[ "$(functions samples)" = "" ]
 }

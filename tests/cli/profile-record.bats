@@ -130,12 +130,12 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 
 @test "wrong uses are told" {
 	run -2 "$ASTERISM" profile record -- ./work
-	[[ $output == *"-o says where the profile goes"* ]]
+	[[ $output == *"name the profile with -o: standard output belongs to the command"* ]]
 	run -2 "$ASTERISM" profile record -o samples
 	[[ $output == *"takes a command behind '--'"* ]]
 	run -2 "$ASTERISM" profile report samples -- ./work
 	run -2 "$ASTERISM" profile record -e nothing -o samples -- ./work
-	[[ $output == *"there is no event 'nothing' to sample"* ]]
+	[[ $output == *"unknown event to sample: 'nothing'"* ]]
 	run -2 "$ASTERISM" profile record -F 1000000 -o samples -- ./work
 	run -2 "$ASTERISM" profile record -o samples -- ./absent
 	run -2 "$ASTERISM" profile record --by calls -o samples -- ./work

@@ -166,7 +166,7 @@ static int annotation_init(struct annotation *annotation)
 {
 	annotation->sources = sources_new();
 	if (!annotation->sources ||
-	    annotate_locate(annotation->profile, annotation->is_wanted, "addresses stand for them") ||
+	    annotate_locate(annotation->profile, annotation->is_wanted, "showing addresses instead") ||
 	    make_lines(annotation) || index_lines(annotation) || make_calls(annotation)) {
 		cli_error("out of memory");
 		return STATUS_USAGE;

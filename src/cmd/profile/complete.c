@@ -81,8 +81,9 @@ unsigned profile_warn(const struct profile *profile)
 		cli_hint("sample a longer run, or more often");
 	}
 	if (distance > DISTANCE_MUCH && !profile_is_part(profile) && ++count) {
-		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: it may be of other work",
-			    100 * distance);
+		cli_warning(
+			"%.0f %% of the samples lie elsewhere than in the simulation: it may have done different work",
+			100 * distance);
 		cli_hint("simulate the same command with the same input");
 	}
 	if (profile_pace_is_odd(profile) && ++count) {
@@ -112,14 +113,14 @@ unsigned profile_warn(const struct profile *profile)
 				 "complete --by contexts");
 	}
 	if (cache > CACHE_MUCH && ++count) {
-		cli_warning("with what misses of the caches cost, costs are up to %.0f points away: they depend on the "
-			    "caller",
+		cli_warning("with the cost of cache misses included, costs are up to %.0f points away: they depend on "
+			    "the caller",
 			    cache);
-		cli_hint("no simulation shares them well; take stacks, from perf record -g, if they can be had");
+		cli_hint("no simulation shares them well; use stacks of perf record -g if you can get them");
 	}
 	if (too_short > TOO_SHORT_MUCH && ++count) {
-		cli_warning("the contexts of %.0f %% of the cost end before the function that all begins with: what is "
-			    "above is missing",
+		cli_warning("the contexts of %.0f %% of the cost do not reach the outermost function: the callers "
+			    "above are missing",
 			    100 * too_short);
 		cli_hint("simulate with more callers: valgrind --tool=callgrind --separate-callers=60");
 	}
@@ -179,7 +180,7 @@ int profile_complete_run(const struct cli_arguments *arguments, const char **ope
 	int first, second = STATUS_FINE, status = STATUS_USAGE;
 
 	if (cli_has(arguments, OPTION_COLLAPSE) && arguments->options[OPTION_BY].number == PROFILE_BY_CONTEXTS) {
-		cli_error("--collapse does not go with --by contexts, which needs no functions to be made one");
+		cli_error("--collapse cannot be used with --by contexts, which does not need functions to be merged");
 		return STATUS_USAGE;
 	}
 	first = profile_load(operands[0], &sampled);

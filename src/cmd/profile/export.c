@@ -41,8 +41,8 @@ static int write_as(const struct profile *profile, unsigned type, FILE *stream)
 		cli_note("the stacks are estimated: each function's cost is spread below it as if it did not matter "
 			 "what called it");
 	if (!result && total > 0 && left_out > 0.01 * total)
-		cli_note("%.1f %% of the cost counts for the last function shown of its stack, as what is below is "
-			 "too thin or comes to a function again",
+		cli_note("%.1f %% of the cost counts for the last function shown of its stack, because what is below "
+			 "is too thin or recursive",
 			 100 * left_out / total);
 	return result;
 }

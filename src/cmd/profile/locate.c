@@ -42,17 +42,17 @@ static struct debug_info *open_build(const struct profile *profile, uint32_t obj
 
 	*why = NULL;
 	if (!build)
-		*why = "the profile does not say of which build it is";
+		*why = "the profile has no build ID for it";
 	else if (fd < 0)
 		*why = "it cannot be opened";
 	else if (!debug_info_is_trusted(fd))
-		*why = "others than root and you may write it, or it is no file";
+		*why = "users other than root and you can write to it, or it is not a regular file";
 	else if (!elf_build_id(fd, digits) || strcmp(digits, build) != 0)
-		*why = "it is another build by now";
+		*why = "its build ID differs from the one in the profile";
 	if (!*why)
 		info = debug_info_open(fd, name);
 	if (!*why && !info)
-		*why = "its headers make no sense";
+		*why = "its headers are invalid";
 	if (fd >= 0)
 		close(fd);
 	return info;

@@ -130,11 +130,11 @@ static int run(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	nearest = diag_nearest(typed, known, OPERATIONS);
-	cli_error("'asterism profile' cannot '%s'", typed);
+	cli_error("'asterism profile' has no operation '%s'", typed);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	else
-		cli_hint("'asterism profile --help' lists what it can");
+		cli_hint("'asterism profile --help' lists the operations");
 	return STATUS_USAGE;
 }
 

@@ -40,7 +40,7 @@ static void catch_signals(void)
 static void tell(const struct sample_outcome *outcome)
 {
 	if (outcome->lost) {
-		cli_warning("%llu samples or records of what was mapped were lost: the profile is not whole",
+		cli_warning("%llu samples or records of what was mapped were lost: the profile is incomplete",
 			    (unsigned long long)outcome->lost);
 		cli_hint("sample less often (-F, -c), or give asterism a CPU of its own");
 	}
@@ -76,8 +76,8 @@ static void tell_between(const struct sample_between *between, uint64_t samples)
 			    "later than the match",
 			    (unsigned long long)between->unusable);
 	if (!between->matches) {
-		cli_warning("the rules found nothing, so the profile is empty");
-		cli_hint("'asterism run -v' with the same rules and command says how far they come");
+		cli_warning("the rules did not match, so the profile is empty");
+		cli_hint("'asterism run -v' with the same rules and command shows how far they got");
 	} else if (!samples) {
 		cli_warning("no sample lies within a match, so the profile is empty");
 		cli_hint("the matches take %.3g s in all: sample more often (-F)", between->seconds);
@@ -166,7 +166,7 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 
 	(void)operands;
 	if (!arguments->options[OPTION_OUTPUT].text) {
-		cli_error("-o says where the profile goes, as standard output is the command's");
+		cli_error("name the profile with -o: standard output belongs to the command");
 		cli_hint("asterism profile record -o samples -- COMMAND");
 		return STATUS_USAGE;
 	}

@@ -120,7 +120,7 @@ static int run_valgrind(const struct cli_arguments *arguments, const char *folde
 	if (*pid == 0)
 		be_valgrind(arguments, folder);
 	if (*pid < 0) {
-		cli_error("no process could be made for valgrind: %s", strerror(errno));
+		cli_error("cannot create a process for valgrind: %s", strerror(errno));
 		return STATUS_USAGE;
 	}
 	/* At a terminal Ctrl-C ends the command; what it cost until then is a profile. */
@@ -156,9 +156,8 @@ static int judge(const struct cli_arguments *arguments, const struct place *plac
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL) {
 		cli_error("the simulation ended at an instruction that valgrind does not know");
-		cli_hint("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL has libraries choose others; a newer "
-			 "valgrind "
-			 "knows more");
+		cli_hint("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL makes libraries use others; a newer "
+			 "valgrind knows more");
 		return STATUS_USAGE;
 	}
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP) {
@@ -167,7 +166,7 @@ static int judge(const struct cli_arguments *arguments, const struct place *plac
 		return STATUS_USAGE;
 	}
 	if (!*place->file) {
-		cli_error("'%s' left no simulation: it has run another program in its place, or was ended",
+		cli_error("'%s' produced no simulation: it executed another program, or was ended",
 			  arguments->launched[0]);
 		cli_hint("name the program that does the work, not a shell or a script that starts it");
 		return STATUS_USAGE;
@@ -318,7 +317,7 @@ int profile_simulate_run(const struct cli_arguments *arguments, const char **ope
 
 	(void)operands;
 	if (!arguments->options[OPTION_OUTPUT].text) {
-		cli_error("-o says where the simulation goes, as standard output is the command's");
+		cli_error("name the simulation with -o: standard output belongs to the command");
 		cli_hint("asterism profile simulate -o simulation -- COMMAND");
 		return STATUS_USAGE;
 	}

@@ -192,15 +192,14 @@ void sources_tell(const struct sources *sources)
 		cli_note("%zu source file%s not be read, %s%s: %s", sources->unread,
 			 sources->unread == 1 ? " could" : "s could", sources->unread == 1 ? "" : "such as ",
 			 sources->first_unread, sources->why);
-		cli_hint("the lines are right all the same; run it where the sources are to see their text");
+		cli_hint("the lines are correct nevertheless; run it where the sources are to see their text");
 	}
 	if (sources->newer) {
-		cli_warning("%zu source file%s newer than the program, %s%s: what stands in its lines may be something "
-			    "else",
+		cli_warning("%zu source file%s newer than the program, %s%s: its lines may have changed",
 			    sources->newer, sources->newer == 1 ? " is" : "s are",
 			    sources->newer == 1 ? "" : "such as ", sources->first_newer);
 		cli_hint("build the program again, and take a new profile");
 	}
 	if (sources->count == SOURCES_MAX)
-		cli_note("of more than %d sources no text is shown", SOURCES_MAX);
+		cli_note("the text of at most %d sources is shown", SOURCES_MAX);
 }

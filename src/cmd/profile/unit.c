@@ -47,10 +47,9 @@ int profile_chosen_unit(const struct cli_arguments *arguments, const struct prof
 	unit->factor = seconds_of(profile, unit->event);
 	if (unit->factor > 0)
 		return STATUS_FINE;
-	cli_error("the costs of the profile in '%s' are no times, so --unit seconds has no meaning", name);
+	cli_error("--unit seconds does not apply: the costs of the profile in '%s' are not times", name);
 	if (strcmp(name, "Ir") == 0)
-		cli_hint("instructions of a simulation take no time that is known: complete samples of task-clock with "
-			 "it");
+		cli_hint("how long simulated instructions take is unknown: complete samples of task-clock with them");
 	else
 		cli_hint("sample time: asterism profile record -e task-clock, or perf script with the field period");
 	return STATUS_USAGE;

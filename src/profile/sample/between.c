@@ -99,7 +99,7 @@ static int find_spans(struct between *between, struct asterism_diag *diag)
 	if (found)
 		return 0;
 	diag_error(diag, NULL, -EINVAL,
-		   "no match of these rules has a beginning and an end, so there is no time in between");
+		   "no match of these rules has a beginning and an end, so no sample can lie within one");
 	diag_hint(diag, "use a rule of two events, such as '[sys_enter_read:a, sys_exit_read:b] WHERE {[tid]}'; a rule "
 			"of one event has to return two times: RETURN { ... AS began, ... AS ended }");
 	return -EINVAL;

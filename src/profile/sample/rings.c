@@ -252,10 +252,9 @@ int rings_open(const struct sample_options *options, pid_t pid, struct asterism_
 	rings->has_jitter = options->has_jitter;
 	rings->random = clock_now_ns() | 1;
 	if (!event) {
-		result = diag_error(diag, NULL, -EINVAL, "there is no event '%s' to sample", options->event);
-		diag_hint(diag,
-			  "cycles, task-clock, instructions, cache-references, cache-misses, branches, branch-misses, "
-			  "cpu-clock, page-faults, minor-faults and major-faults are");
+		result = diag_error(diag, NULL, -EINVAL, "unknown event to sample: '%s'", options->event);
+		diag_hint(diag, "use cycles, task-clock, instructions, cache-references, cache-misses, branches, "
+				"branch-misses, cpu-clock, page-faults, minor-faults or major-faults");
 		goto fail;
 	}
 	result = try_event(rings, event, options, pid);

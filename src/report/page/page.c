@@ -97,7 +97,7 @@ static void write_nothing(struct report *report, struct report_tables *tables)
 const struct report_kind report_page = {
 	.name = "page",
 	.title = "Page",
-	.question = "what happened, for the eye",
+	.question = "what happened, as a page for a browser",
 	.open = open_page,
 	.slice = take_slice,
 	.match = take_match,

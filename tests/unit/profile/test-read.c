@@ -117,7 +117,7 @@ static void test_wrong(void **state)
 	expect_wrong("events: Ir\nfn=f\ncfn=g\ncalls=1 1\n", 4, "the file ends after calls, without their cost");
 	expect_wrong("events: Ir\nfn=f\ncfn=g\ncalls=1 1\nfn=h\n", 5,
 		     "expected the position of the calls or the jump in the next line");
-	expect_wrong("events: Ir\nfn=f\n1 18446744073709551616\n", 3, "the number is beyond 64 bits");
+	expect_wrong("events: Ir\nfn=f\n1 18446744073709551616\n", 3, "the number does not fit into 64 bits");
 	expect_wrong("events: Ir\nxyz=1\n", 2, "callgrind's format has no 'xyz='");
 	expect_wrong("events: Ir\nfn=f\nevents: Dr\n", 3, "this part has different event types from the one before");
 	expect_wrong("version: 1\n", 1, "the file has no line 'events:'");
