@@ -153,6 +153,6 @@ for i in range(25000):
 	for rule in "$BATS_TEST_DIRNAME"/../../../rules/*/*.rule; do
 		grep -q 'AGGREGATE' "$rule" || continue
 		run -0 --separate-stderr "$ASTERISM" explain --plan "$rule"
-		[[ $output == *"is added up by programs"* && $output != *"delivered and added up in user space"* ]] || { echo "$rule"; return 1; }
+		[[ $output == *"is aggregated in the kernel"* && $output != *"sent to user space and aggregated there"* ]] || { echo "$rule"; return 1; }
 	done
 }
