@@ -70,14 +70,14 @@ static int check_row(struct check *check, struct check_item item)
 	if (row->by_count > PROGRAM_BY_MAX)
 		return check_fail(check, item, "its key has more than %d values", PROGRAM_BY_MAX);
 	if (row->aggregate_count < 1 || row->aggregate_count > PROGRAM_AGGREGATES_MAX)
-		return check_fail(check, item, "%u aggregates are not between 1 and %d", row->aggregate_count,
+		return check_fail(check, item, "it has %u aggregates, not between 1 and %d", row->aggregate_count,
 				  PROGRAM_AGGREGATES_MAX);
 	if (row->flags & ~(uint32_t)PROGRAM_AGGREGATION_DELTA)
 		return check_fail(check, item, "unknown flags %#x", row->flags);
 	if (row->flags && !row->every_ns)
 		return check_fail(check, item, "it has DELTA, but no EVERY");
 	if (row->every_ns > INT64_MAX)
-		return check_fail(check, item, "its EVERY is beyond all times");
+		return check_fail(check, item, "its EVERY is longer than any time");
 	return 0;
 }
 

@@ -51,7 +51,7 @@ static int check_key_fields(struct check *check, struct check_item item, const s
 		if (field == PROGRAM_NONE && machine)
 			continue;
 		if (field >= program->field_count)
-			return check_fail(check, item, "there is no field %u", field);
+			return check_fail(check, item, "field %u does not exist", field);
 		if (field >= EVENT_HEADER_FIELDS && check->claims[PROGRAM_FIELDS][field] != key->type)
 			return check_fail(check, item, "field %u is of another type", field);
 		if (!compares_alike(program_slots(program, rule)[slot].kind, program->fields[field].value, machine))
@@ -75,13 +75,13 @@ static int check_key(struct check *check, uint32_t index, struct subject *subjec
 		if (!(program->rules[subject->rule].flags & PROGRAM_RULE_OVER_ALL))
 			return check_fail(check, item, "it names types outside the rule's stream");
 		if (subject->any)
-			return check_fail(check, item, "the class has another one for all other types");
+			return check_fail(check, item, "another key of the class is also for all other types");
 		subject->any = true;
 	} else {
 		if (key->type >= program->type_count || !check_in_stream(check, subject->rule, key->type))
 			return check_fail(check, item, "type %u is not in the rule's stream", key->type);
 		if (check->type_mark[key->type] == subject->mark)
-			return check_fail(check, item, "the class has another one for type %u", key->type);
+			return check_fail(check, item, "another key of the class is also for type %u", key->type);
 		check->type_mark[key->type] = subject->mark;
 	}
 	return check_key_fields(check, item, subject);
@@ -112,7 +112,7 @@ static int check_found(struct check *check, const struct subject *subject)
 				continue;
 			if (!has_key(check, subject, program->transitions[index].type))
 				return check_fail(check, (struct check_item){ PROGRAM_TRANSITIONS, index },
-						  "events of its type cannot find the runs that wait for them");
+						  "events of its type do not find the runs that wait for them");
 		}
 	}
 	return result;
@@ -125,14 +125,15 @@ static int check_sequence(struct check *check, struct check_item item, const str
 	const struct program_rule *rule = &program->rules[subject->rule];
 
 	if (program->classes[subject->class].slot_count)
-		return check_fail(check, item, "a strict sequence has no keys");
+		return check_fail(check, item, "it has keys, which a strict sequence must not have");
 	if (rule->flags & PROGRAM_RULE_OVER_ALL && !subject->any)
-		return check_fail(check, item, "a strict sequence over all types is not found by all types");
+		return check_fail(check, item, "its strict sequence is over all types, but not all types find it");
 	for (uint32_t i = 0; i < rule->over_count; i++) {
 		uint32_t type = program_over(program, rule)[i];
 
 		if (!has_key(check, subject, type))
-			return check_fail(check, item, "a strict sequence is not found by events of type %u", type);
+			return check_fail(check, item,
+					  "its strict sequence is over type %u, whose events do not find it", type);
 	}
 	return 0;
 }
@@ -149,17 +150,17 @@ static int check_class_slots(struct check *check, struct check_item item, uint32
 	if (result)
 		return result;
 	if (class->slot_count > PROGRAM_KEY_SLOTS_MAX)
-		return check_fail(check, item, "%u key slots are more than %u", class->slot_count,
+		return check_fail(check, item, "it has %u key slots, more than %u", class->slot_count,
 				  PROGRAM_KEY_SLOTS_MAX);
 	for (uint32_t i = 0; i < class->slot_count; i++) {
 		if (slots[i] >= rule->slot_count)
-			return check_fail(check, item, "there is no slot %u", slots[i]);
+			return check_fail(check, item, "slot %u does not exist", slots[i]);
 	}
 	/* Dropping by join key asks every class for the same key. */
 	if (rule->flags & PROGRAM_RULE_DROP && !(rule->flags & PROGRAM_RULE_DROP_ALL) &&
 	    (class->slot_count != first->slot_count ||
 	     memcmp(slots, program_class_slots(program, first), class->slot_count * sizeof *slots) != 0))
-		return check_fail(check, item, "the rule drops by one key, its classes have several");
+		return check_fail(check, item, "the rule drops runs by key, but its classes have different keys");
 	return 0;
 }
 
@@ -193,7 +194,7 @@ int check_classes(struct check *check, uint32_t rule_index)
 
 	if (strict && rule->class_count > 1)
 		return check_fail(check, (struct check_item){ PROGRAM_RULES, rule_index },
-				  "strict semantics with %u classes instead of one", rule->class_count);
+				  "strict semantics need one class, not %u", rule->class_count);
 	for (uint32_t i = 0; i < rule->class_count && !result; i++)
 		result = check_class(check, rule_index, rule->first_class + i);
 	return result;

@@ -54,13 +54,13 @@ static int check_key(struct check *check, struct check_item item, const struct p
 	if (result)
 		return result;
 	if (class->slot_count > PROGRAM_KEY_SLOTS_MAX)
-		return check_fail(check, item, "a machine has a key of %d slots at most, not %u", PROGRAM_KEY_SLOTS_MAX,
+		return check_fail(check, item, "a machine's key has at most %d slots, not %u", PROGRAM_KEY_SLOTS_MAX,
 				  class->slot_count);
 	for (uint32_t i = 0; i < class->slot_count; i++) {
 		uint32_t slot = program_class_slots(check->program, class)[i];
 
 		if (key_place(check, item.index, slot) != i)
-			return check_fail(check, item, "slot %u is in its key twice", slot);
+			return check_fail(check, item, "its key contains slot %u twice", slot);
 		if (rule->flags & PROGRAM_RULE_TIMER && slot == rule->timer_slot)
 			return check_fail(check, item, "its timer is in its key");
 	}
@@ -87,12 +87,12 @@ int check_machine(struct check *check, uint32_t index)
 	int result = 0;
 
 	if (rule->mode != PROGRAM_ANY_MODE || rule->within_ns || rule->element_count)
-		return check_fail(check, item, "a machine has no mode, no time limit and no elements");
+		return check_fail(check, item, "a machine must not have a mode, a time limit or elements");
 	if (rule->class_count != 1)
-		return check_fail(check, item, "a machine with %u classes instead of one", rule->class_count);
+		return check_fail(check, item, "a machine has one class, not %u", rule->class_count);
 	if (rule->trail_count > PROGRAM_TRAIL_MAX || (!rule->trail_count && rule->trail_slot))
-		return check_fail(check, item, "a trail of %u entries from slot %u on is not possible",
-				  rule->trail_count, rule->trail_slot);
+		return check_fail(check, item, "invalid trail: %u entries from slot %u on", rule->trail_count,
+				  rule->trail_slot);
 	if (!rule->notice_count && rule->notice_slot)
 		return check_fail(check, item, "it has a slot for notices, but no notices");
 	if (rule->trail_count)
@@ -111,17 +111,18 @@ int check_machine_target(struct check *check, struct check_item item, uint32_t r
 	bool reports = transition->flags & PROGRAM_TELL || transition->target == PROGRAM_TARGET_MATCH;
 
 	if (transition->flags & ~(uint32_t)(PROGRAM_TELL | PROGRAM_ARM) && transition->flags != PROGRAM_COPY)
-		return check_fail(check, item, "its flags %#x are not possible", transition->flags);
+		return check_fail(check, item, "invalid flags %#x", transition->flags);
 	if (transition->flags && leaves)
-		return check_fail(check, item, "it reports or copies and leads to no state");
+		return check_fail(check, item, "it reports, arms or copies, but leads to no state");
 	if (transition->flags & PROGRAM_ARM && (opens || !(check->program->rules[rule].flags & PROGRAM_RULE_TIMER)))
-		return check_fail(check, item, "it arms a timer that is not there");
+		return check_fail(check, item, "it arms a timer, but it opens an instance or its machine has no timer");
 	if (transition->flags & PROGRAM_COPY && (opens || transition->type == PROGRAM_TIMER))
-		return check_fail(check, item, "there is nothing to copy, or nothing that asks for it");
+		return check_fail(check, item, "it copies, but it opens an instance or belongs to a timer");
 	if (reports && !check->program->rules[rule].notice_count)
-		return check_fail(check, item, "it reports something, its machine has nothing to report");
+		return check_fail(check, item, "it reports, but its machine has no notices");
 	if (transition->hold != PROGRAM_NONE || transition->element != PROGRAM_NONE)
-		return check_fail(check, item, "a machine's transition holds always and is no element");
+		return check_fail(check, item,
+				  "a transition of a machine must not have a condition to hold or an element");
 	return 0;
 }
 
@@ -179,7 +180,7 @@ static int check_notice_action(struct check *check, struct check_item item, uint
 
 	if (action->op != PROGRAM_SET || node->op != PROGRAM_OP_CONST || node->imm < 1 ||
 	    node->imm > check->program->rules[rule].notice_count)
-		return check_fail(check, item, "it puts something other than a notice's number into the notice slot");
+		return check_fail(check, item, "it writes to the notice slot what is not the number of a notice");
 	return 0;
 }
 
@@ -209,7 +210,7 @@ int check_machine_actions(struct check *check, struct check_item item, uint32_t 
 	if (opens && places != (UINT32_C(1) << class_of(check, rule)->slot_count) - 1)
 		return check_fail(check, item, "it does not set the whole key");
 	if (reports && !numbered)
-		return check_fail(check, item, "it reports something and does not say what");
+		return check_fail(check, item, "it reports, but does not set the notice slot");
 	return 0;
 }
 
@@ -232,11 +233,11 @@ static int check_any_transition(struct check *check, uint32_t index)
 	int result = 0;
 
 	if (transition->target != PROGRAM_TARGET_END || transition->action_count)
-		return check_fail(check, item, "an event for any value does more than to end instances");
+		return check_fail(check, item, "an event for any value of the key may only end instances");
 	if (transition->fit != PROGRAM_NONE)
 		result = check_work(check, item, check->node_size[transition->fit]);
 	if (!result && transition->fit != PROGRAM_NONE && reads_slots(check->program, transition->fit))
-		result = check_fail(check, item, "an event for any value is judged by one instance's slots");
+		result = check_fail(check, item, "an event for any value of the key reads the slots of one instance");
 	return result;
 }
 
@@ -273,12 +274,13 @@ static int check_any(struct check *check, uint32_t rule, uint32_t type)
 			model = first;
 		}
 		if (!result && count != (s == 0 ? 0 : wanted))
-			result = check_fail(check, item, "what an event for any value does is not the same everywhere");
+			result = check_fail(check, item,
+					    "an event for any value of the key must do the same in all states");
 		for (uint32_t i = 0; i < count && !result; i++) {
 			result = check_any_transition(check, first + i);
 			if (!result && program->transitions[first + i].fit != program->transitions[model + i].fit)
 				result = check_fail(check, item,
-						    "what an event for any value does is not the same everywhere");
+						    "an event for any value of the key must do the same in all states");
 		}
 	}
 	return result;
@@ -298,7 +300,7 @@ int check_machine_keys(struct check *check, uint32_t rule)
 			any += program_key_fields(program, key)[j] == PROGRAM_NONE;
 		if (any && any == class->slot_count)
 			result = check_fail(check, (struct check_item){ PROGRAM_KEYS, class->first_key + i },
-					    "it names no field at all");
+					    "its key names no field");
 		else if (any)
 			result = check_any(check, rule, key->type);
 	}
@@ -314,7 +316,7 @@ static int check_piece(struct check *check, const struct program_rule *rule, uin
 	if (result || piece->value == PROGRAM_NONE)
 		return result;
 	if (piece->value >= rule->return_count)
-		return check_fail(check, item, "there is no returned value %u", piece->value);
+		return check_fail(check, item, "returned value %u does not exist", piece->value);
 	if (program_returns(check->program, rule)[piece->value].notice != number)
 		return check_fail(check, item, "returned value %u belongs to another notice", piece->value);
 	return 0;
@@ -353,13 +355,14 @@ int check_notices(struct check *check, uint32_t index)
 		result = check_notice(check, rule, i);
 	for (uint32_t i = rule->first_return; i < rule->first_return + rule->return_count && !result; i++) {
 		if (is_silent(check, rule, program->returns[i].notice))
-			result = check_fail(check, (struct check_item){ PROGRAM_RETURNS, i }, "its notice is silent");
+			result = check_fail(check, (struct check_item){ PROGRAM_RETURNS, i },
+					    "it returns a value, but its notice is silent");
 	}
 	for (uint32_t i = rule->first_statement; i < rule->first_statement + rule->statement_count && !result; i++) {
 		if (program->statements[i].type == PROGRAM_NONE &&
 		    is_silent(check, rule, program->statements[i].notice))
 			result = check_fail(check, (struct check_item){ PROGRAM_STATEMENTS, i },
-					    "it calls, its notice is silent");
+					    "it calls an action, but its notice is silent");
 	}
 	return result;
 }

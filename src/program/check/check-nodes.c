@@ -82,7 +82,7 @@ static int check_leaf(struct check *check, uint32_t index)
 	check->node_size[index] = 1;
 	check->node_reads[index] = READS_NOTHING;
 	if (node->depth != 1)
-		return check_fail(check, node_item(index), "a leaf's depth is 1, not %u", node->depth);
+		return check_fail(check, node_item(index), "the depth of a leaf is 1, not %u", node->depth);
 	switch ((enum program_op)node->op) {
 	case PROGRAM_OP_CONST:
 		if (node->kind == PROGRAM_STRING || (node->kind == PROGRAM_BOOL && node->imm > 1))
@@ -94,7 +94,7 @@ static int check_leaf(struct check *check, uint32_t index)
 		return check_constant(check, node_item(index), node->a, node->b);
 	case PROGRAM_OP_FIELD:
 		if (node->a >= program->field_count)
-			return check_fail(check, node_item(index), "there is no field %u", node->a);
+			return check_fail(check, node_item(index), "field %u does not exist", node->a);
 		if (node->kind != check_kind_of(program->fields[node->a].value))
 			return check_fail(check, node_item(index), "field %u is not of kind %u", node->a, node->kind);
 		check->node_reads[index] = check->claims[PROGRAM_FIELDS][node->a];
@@ -119,7 +119,7 @@ static int check_operation(struct check *check, uint32_t index)
 	bool single = has_one_operand(node->op);
 
 	if (node->a >= index || (!single && node->b >= index))
-		return check_fail(check, node_item(index), "an operand does not stand before it");
+		return check_fail(check, node_item(index), "its operand does not precede it");
 	const struct program_node *a = &nodes[node->a], *b = single ? a : &nodes[node->b];
 	if (!kinds_fit(node->op, node->kind, a->kind, single ? 0 : b->kind))
 		return check_fail(check, node_item(index), "operation %u of kind %u does not take kinds %u and %u",
@@ -128,8 +128,8 @@ static int check_operation(struct check *check, uint32_t index)
 		return check_fail(check, node_item(index), "the pattern of LIKE is not a constant");
 	uint32_t depth = 1u + (a->depth > b->depth ? a->depth : b->depth);
 	if (node->depth != depth || depth > PROGRAM_DEPTH_MAX)
-		return check_fail(check, node_item(index), "depth %u is said, %u found, %u allowed", node->depth, depth,
-				  PROGRAM_DEPTH_MAX);
+		return check_fail(check, node_item(index), "declared depth %u, actual depth %u, at most %u allowed",
+				  node->depth, depth, PROGRAM_DEPTH_MAX);
 	uint32_t size = 1 + check->node_size[node->a] + (single ? 0 : check->node_size[node->b]);
 	if (size > PROGRAM_EXPANSION_MAX)
 		return check_fail(check, node_item(index), "evaluating it takes more than %u steps",
@@ -149,9 +149,9 @@ int check_nodes(struct check *check)
 		const struct program_node *node = &check->program->nodes[i];
 
 		if (node->op < PROGRAM_OP_CONST || node->op >= PROGRAM_OP_COUNT)
-			result = check_fail(check, node_item(i), "there is no operation %u", node->op);
+			result = check_fail(check, node_item(i), "unknown operation %u", node->op);
 		else if (node->kind < PROGRAM_I64 || node->kind > PROGRAM_STRING)
-			result = check_fail(check, node_item(i), "there is no kind %u", node->kind);
+			result = check_fail(check, node_item(i), "unknown kind %u", node->kind);
 		else if (node->reserved)
 			result = check_fail(check, node_item(i), "reserved bytes are not 0");
 		else
@@ -176,7 +176,8 @@ static int check_slots_used(struct check *check, struct check_item item, uint32_
 		if (node->a >= owner->slot_count)
 			return check_fail(check, item, "node %u uses slot %u of %u", index, node->a, owner->slot_count);
 		if (program_slots(check->program, owner)[node->a].kind != node->kind)
-			return check_fail(check, item, "node %u takes slot %u for kind %u", index, node->a, node->kind);
+			return check_fail(check, item, "node %u reads slot %u as kind %u, which it is not", index,
+					  node->a, node->kind);
 	} else if (!is_leaf(node->op)) {
 		result = check_slots_used(check, item, rule, node->a);
 		if (!result && !has_one_operand(node->op))
@@ -190,10 +191,10 @@ static int check_slots_used(struct check *check, struct check_item item, uint32_
 int check_expression(struct check *check, struct check_item item, uint32_t rule, uint32_t node, uint32_t type)
 {
 	if (node >= check->program->header->sections[PROGRAM_NODES].count)
-		return check_fail(check, item, "there is no node %u", node);
+		return check_fail(check, item, "node %u does not exist", node);
 	uint32_t reads = check->node_reads[node];
 	if (reads != READS_NOTHING && type == READS_NOTHING)
-		return check_fail(check, item, "node %u reads an event where there is none", node);
+		return check_fail(check, item, "node %u reads an event, but no event is available here", node);
 	if (reads != READS_NOTHING && reads != READS_HEADER && reads != type)
 		return check_fail(check, item, "node %u reads fields that the event does not have", node);
 	return check_slots_used(check, item, rule, node);

@@ -45,7 +45,7 @@ static int check_call(struct check *check, uint32_t index)
 		return result;
 	action = react_find(program_text(check->program, statement->function));
 	if (!action)
-		return check_fail(check, item, "there is no such action");
+		return check_fail(check, item, "unknown action");
 	react_arity(action, &least, &most);
 	if (statement->arg_count < least || statement->arg_count > most)
 		return check_fail(check, item, "%s does not take %u arguments", action->name, statement->arg_count);
@@ -103,7 +103,7 @@ static int check_statement(struct check *check, uint32_t rule, uint32_t index)
 	int result = 0;
 
 	if (emits && statement->type >= program->type_count)
-		return check_fail(check, item, "there is no type %u", statement->type);
+		return check_fail(check, item, "type %u does not exist", statement->type);
 	if (!emits)
 		result = check_call(check, index);
 	if (!result)
@@ -125,7 +125,7 @@ static int check_notice_number(struct check *check, struct check_item item, cons
 			       uint32_t number)
 {
 	if (rule->semantics == PROGRAM_MACHINE ? number < 1 || number > rule->notice_count : number != 0)
-		return check_fail(check, item, "there is no notice %u", number);
+		return check_fail(check, item, "notice %u does not exist", number);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ int check_there(struct check *check, struct check_item item, uint32_t rule, uint
 static int check_except(struct check *check, struct check_item item, const struct program_rule *rule)
 {
 	if (rule->except && rule->semantics == PROGRAM_MACHINE)
-		return check_fail(check, item, "it is a machine and has exceptions");
+		return check_fail(check, item, "it is a machine, which must not have exceptions");
 	return rule->except ? check_there(check, item, item.index, rule->except - 1) : 0;
 }
 
@@ -154,7 +154,7 @@ static int check_first(struct check *check, struct check_item item, const struct
 		return 0;
 	first = &program_returns(check->program, rule)[value->first - 1];
 	if (rule->semantics != PROGRAM_MACHINE || value->first > item.index - rule->first_return)
-		return check_fail(check, item, "there is no value %u before it", value->first - 1);
+		return check_fail(check, item, "value %u does not precede it", value->first - 1);
 	if (first->notice != value->notice || first->first)
 		return check_fail(check, item, "value %u is not the first of its notice", value->first - 1);
 	return 0;

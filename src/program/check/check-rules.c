@@ -19,12 +19,12 @@ enum {
 static int check_places(struct check *check, struct check_item item, const struct program_rule *rule)
 {
 	if (rule->flags & PROGRAM_RULE_DROP_ALL && !(rule->flags & PROGRAM_RULE_DROP))
-		return check_fail(check, item, "its matches are to drop all runs and none");
+		return check_fail(check, item, "its matches drop both all runs and none");
 	if (rule->per_key && rule->semantics == PROGRAM_MACHINE)
-		return check_fail(check, item, "a machine has one instance of a key");
+		return check_fail(check, item, "a machine has one instance per key");
 	if (rule->flags & PROGRAM_RULE_LATEST &&
 	    (rule->per_key || rule->flags & PROGRAM_RULE_SEQUENCE || rule->semantics == PROGRAM_SKIP_TILL_ANY))
-		return check_fail(check, item, "it is to keep both the latest run of a key and more than one");
+		return check_fail(check, item, "it keeps only the latest run of a key, but also more than one");
 	return 0;
 }
 
@@ -43,16 +43,16 @@ static int check_values(struct check *check, struct check_item item, const struc
 	if (rule->mode > PROGRAM_ASYNCHRONOUS)
 		return check_fail(check, item, "unknown mode %u", rule->mode);
 	if (rule->loss > PROGRAM_KEEP)
-		return check_fail(check, item, "unknown answer %u to loss", rule->loss);
+		return check_fail(check, item, "unknown reaction %u to losses", rule->loss);
 	if (rule->flags & ~(rule->semantics == PROGRAM_MACHINE ? MACHINE_FLAGS : RULE_FLAGS))
 		return check_fail(check, item, "unknown flags %#x", rule->flags);
 	if (rule->flags & PROGRAM_RULE_SILENT && (rule->flags & PROGRAM_RULE_SEQUENCE || rule->return_count))
-		return check_fail(check, item, "it is to return both something and nothing");
+		return check_fail(check, item, "it returns both something and nothing");
 	if (rule->pool < 1 || rule->pool > POOL_MAX)
-		return check_fail(check, item, "a pool of %llu runs is not between 1 and %llu",
+		return check_fail(check, item, "its pool has %llu runs, not between 1 and %llu",
 				  (unsigned long long)rule->pool, (unsigned long long)POOL_MAX);
 	if (rule->within_ns > INT64_MAX)
-		return check_fail(check, item, "its time limit is beyond all times");
+		return check_fail(check, item, "its time limit is longer than any time");
 	if (rule->state_count < 1)
 		return check_fail(check, item, "it has no start state");
 	if (rule->reserved)
@@ -90,7 +90,7 @@ static int check_over(struct check *check, struct check_item item, uint32_t inde
 		result = check_work(check, item, rule->over_count);
 	for (uint32_t i = 0; i < rule->over_count && !result; i++) {
 		if (over[i] >= check->program->type_count)
-			result = check_fail(check, item, "its stream has an unknown type %u", over[i]);
+			result = check_fail(check, item, "its stream names type %u, which does not exist", over[i]);
 		else if (check->type_stream[over[i]] == index)
 			result = check_fail(check, item, "its stream names type %u twice", over[i]);
 		else
@@ -109,7 +109,7 @@ static int check_elements(struct check *check, uint32_t index)
 		struct check_item item = { PROGRAM_ELEMENTS, i };
 
 		if (element->type >= check->program->type_count)
-			result = check_fail(check, item, "there is no type %u", element->type);
+			result = check_fail(check, item, "type %u does not exist", element->type);
 		else if (!check_in_stream(check, index, element->type))
 			result = check_fail(check, item, "its type %u is not in the rule's stream", element->type);
 		else if (element->flags & ~(uint32_t)ELEMENT_FLAGS)
@@ -130,13 +130,13 @@ static int check_slot(struct check *check, struct check_item item, const struct 
 	if (result)
 		return result;
 	if (slot->kind < PROGRAM_I64 || slot->kind > PROGRAM_STRING)
-		return check_fail(check, item, "there is no kind %u", slot->kind);
+		return check_fail(check, item, "unknown kind %u", slot->kind);
 	if (slot->kind == PROGRAM_STRING ? !slot->bytes || slot->bytes % 8 : slot->bytes != 8)
-		return check_fail(check, item, "%u bytes are not the size of its kind", slot->bytes);
+		return check_fail(check, item, "its size of %u bytes is not that of its kind", slot->bytes);
 	if (slot->offset % 8)
 		return check_fail(check, item, "its offset %u is not aligned", slot->offset);
 	if (slot->offset > rule->slot_bytes || slot->bytes > rule->slot_bytes - slot->offset)
-		return check_fail(check, item, "%u+%u is beyond the %u bytes of the slot area", slot->offset,
+		return check_fail(check, item, "bytes %u+%u are beyond the slot area of %u bytes", slot->offset,
 				  slot->bytes, rule->slot_bytes);
 	return 0;
 }
@@ -156,7 +156,7 @@ static int check_slots(struct check *check, struct check_item item, const struct
 			return result;
 		for (uint32_t word = slot->offset / 8; word < (slot->offset + slot->bytes) / 8; word++) {
 			if (used[word])
-				return check_fail(check, slot_item, "another slot has its bytes, too");
+				return check_fail(check, slot_item, "it overlaps another slot");
 			used[word] = true;
 		}
 	}
@@ -167,10 +167,11 @@ static int check_slots(struct check *check, struct check_item item, const struct
 static int check_opener(struct check *check, struct check_item item, const struct program_rule *rule)
 {
 	if (!rule->per_process)
-		return rule->opener_slot ? check_fail(check, item, "it has a slot for openers, but no share of them")
-					 : 0;
+		return rule->opener_slot
+			       ? check_fail(check, item, "it has a slot for openers, but no limit of runs per process")
+			       : 0;
 	if (rule->semantics == PROGRAM_SKIP_TILL_ANY)
-		return check_fail(check, item, "it bounds the runs of a process, and copies them");
+		return check_fail(check, item, "it limits the runs of a process, but copies runs");
 	return check_words(check, item, rule->opener_slot, 1);
 }
 

@@ -42,21 +42,21 @@ static int check_action(struct check *check, const struct place *place, uint32_t
 	int result;
 
 	if (action->op < PROGRAM_SET || action->op > PROGRAM_MAX)
-		return check_fail(check, item, "there is no action %u", action->op);
+		return check_fail(check, item, "unknown action %u", action->op);
 	if (action->reserved)
 		return check_fail(check, item, "reserved bytes are not 0");
 	if (action->slot >= rule->slot_count)
-		return check_fail(check, item, "there is no slot %u", action->slot);
+		return check_fail(check, item, "slot %u does not exist", action->slot);
 	result = check_expression(check, item, place->rule, action->node, type);
 	if (result)
 		return result;
 	const struct program_slot *slot = &program_slots(program, rule)[action->slot];
 	const struct program_node *node = &program->nodes[action->node];
 	if (node->kind != slot->kind)
-		return check_fail(check, item, "a value of kind %u goes to slot %u of kind %u", node->kind,
+		return check_fail(check, item, "a value of kind %u is stored in slot %u of kind %u", node->kind,
 				  action->slot, slot->kind);
 	if (action->op != PROGRAM_SET && (slot->kind == PROGRAM_BOOL || slot->kind == PROGRAM_STRING))
-		return check_fail(check, item, "kind %u has no least and greatest value", slot->kind);
+		return check_fail(check, item, "kind %u has no minimum and maximum", slot->kind);
 	/* A machine's texts are cut, but not those that it is found by. */
 	if (slot->kind == PROGRAM_STRING && text_bytes(program, rule, node) > slot->bytes &&
 	    (!check_is_machine(check, place->rule) || check_is_key_slot(check, place->rule, action->slot)))
@@ -92,19 +92,19 @@ static int check_target(struct check *check, const struct place *place, struct c
 	else if (transition->flags & ~(uint32_t)TRANSITION_FLAGS ||
 		 (transition->flags & PROGRAM_FORBID && transition->flags & PROGRAM_IN_PLACE) ||
 		 (transition->flags & PROGRAM_GONE && !(transition->flags & PROGRAM_FORBID)))
-		result = check_fail(check, item, "its flags %#x are not possible", transition->flags);
+		result = check_fail(check, item, "invalid flags %#x", transition->flags);
 	if (result)
 		return result;
 	if (!leaves && (transition->target == 0 || transition->target >= rule->state_count))
-		return check_fail(check, item, "it leads to state %u, where no run can wait", transition->target);
+		return check_fail(check, item, "it leads to state %u, in which no run can wait", transition->target);
 	if (transition->flags & TRANSITION_FLAGS && place->state == 0)
-		return check_fail(check, item, "it leaves the start state and can neither forbid nor stay in place");
+		return check_fail(check, item, "it leaves the start state, so it must not forbid or stay in place");
 	if (transition->flags & PROGRAM_FORBID && transition->target != PROGRAM_TARGET_END)
-		return check_fail(check, item, "it forbids and does not end the run");
+		return check_fail(check, item, "it forbids, but does not end the run");
 	if (transition->flags & PROGRAM_IN_PLACE && leaves)
-		return check_fail(check, item, "it is progress in place and leaves the states");
+		return check_fail(check, item, "it is progress in place, but ends the run");
 	if (transition->flags & PROGRAM_IN_PLACE && rule->semantics <= PROGRAM_STRICT_PARTITION)
-		return check_fail(check, item, "strict semantics know no progress in place");
+		return check_fail(check, item, "strict semantics do not have progress in place");
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static int check_element(struct check *check, const struct place *place, struct 
 	if (transition->element == PROGRAM_NONE)
 		return 0;
 	if (transition->element >= rule->element_count)
-		return check_fail(check, item, "there is no element %u", transition->element);
+		return check_fail(check, item, "element %u does not exist", transition->element);
 	const struct program_element *element = &program_elements(check->program, rule)[transition->element];
 	if (element->type != transition->type)
 		return check_fail(check, item, "element %u is of another type", transition->element);
@@ -143,21 +143,20 @@ static int check_order(struct check *check, struct place *place, struct check_it
 	bool timer = transition->type == PROGRAM_TIMER;
 
 	if (timer && (!(check->program->rules[place->rule].flags & PROGRAM_RULE_TIMER) || place->state == 0))
-		return check_fail(check, item, "it waits for a timer where there is none");
+		return check_fail(check, item, "it waits for a timer, but the rule has none");
 	if (timer && transition->type != place->type && place->timer)
-		return check_fail(check, item, "the timer has transitions before, not next to it");
+		return check_fail(check, item, "the transitions of the timer are not adjacent");
 	place->timer |= timer;
 	if (!timer && transition->type >= check->program->type_count)
-		return check_fail(check, item, "there is no type %u", transition->type);
+		return check_fail(check, item, "type %u does not exist", transition->type);
 	if (!timer && !check_in_stream(check, place->rule, transition->type))
 		return check_fail(check, item, "type %u is not in the rule's stream", transition->type);
 	if (!timer && transition->type != place->type) {
 		if (check->type_mark[transition->type] == place->mark)
-			return check_fail(check, item, "type %u has transitions before, not next to it",
-					  transition->type);
+			return check_fail(check, item, "the transitions of type %u are not adjacent", transition->type);
 		check->type_mark[transition->type] = place->mark;
 	} else if (transition->type == place->type && rank < place->rank) {
-		return check_fail(check, item, "it stands behind transitions that come after it");
+		return check_fail(check, item, "it is out of order: it follows transitions that must come after it");
 	}
 	place->type = transition->type;
 	place->rank = rank;
@@ -173,7 +172,7 @@ static int check_condition(struct check *check, const struct place *place, struc
 		return 0;
 	result = check_expression(check, item, place->rule, node, transition->type);
 	if (!result && check->program->nodes[node].kind != PROGRAM_BOOL)
-		result = check_fail(check, item, "node %u is no condition", node);
+		result = check_fail(check, item, "node %u is not a condition", node);
 	return result;
 }
 
@@ -214,12 +213,12 @@ static int check_state_key(struct check *check, struct check_item item, const st
 		return result;
 	range.count += slots[range.first];
 	if (slots[range.first] > PROGRAM_KEY_SLOTS_MAX)
-		return check_fail(check, item, "%u key slots are more than %u", slots[range.first],
+		return check_fail(check, item, "it has %u key slots, more than %u", slots[range.first],
 				  PROGRAM_KEY_SLOTS_MAX);
 	result = check_bounds(check, item, range);
 	for (uint32_t i = range.first + 1; i < range.first + range.count && !result; i++) {
 		if (slots[i] >= rule->slot_count)
-			result = check_fail(check, item, "there is no slot %u", slots[i]);
+			result = check_fail(check, item, "slot %u does not exist", slots[i]);
 	}
 	return result;
 }
@@ -240,11 +239,11 @@ static int check_state(struct check *check, uint32_t rule_index, uint32_t index)
 	if (state->flags & ~(uint32_t)PROGRAM_STATE_DEADLINE)
 		return check_fail(check, item, "unknown flags %#x", state->flags);
 	if (index == 0 && (state->class != PROGRAM_NONE || state->flags))
-		return check_fail(check, item, "no run waits in the start state, neither for events nor for time");
+		return check_fail(check, item, "the start state must not have a class or a deadline");
 	if (index != 0 && state->class >= rule->class_count)
-		return check_fail(check, item, "there is no class %u", state->class);
+		return check_fail(check, item, "class %u does not exist", state->class);
 	if (state->flags && !(rule->flags & PROGRAM_RULE_DEADLINE))
-		return check_fail(check, item, "it has a deadline, the rule has none");
+		return check_fail(check, item, "it has a deadline, but the rule has none");
 	result = check_state_key(check, item, rule, state);
 	if (!result)
 		result = check_claim(check, item, range);
@@ -265,6 +264,6 @@ int check_states(struct check *check, uint32_t rule)
 	}
 	if (!result && !deadline && owner->flags & PROGRAM_RULE_DEADLINE)
 		result = check_fail(check, (struct check_item){ PROGRAM_RULES, rule },
-				    "it is said to have a deadline, but no state has one");
+				    "it declares a deadline, but no state has one");
 	return result;
 }

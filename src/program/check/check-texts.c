@@ -54,7 +54,8 @@ int check_texts(struct check *check)
 	uint32_t count = check->program->header->sections[PROGRAM_STRINGS].count;
 
 	if (count && strings[count - 1])
-		return check_fail(check, (struct check_item){ PROGRAM_STRINGS, count - 1 }, "the last text has no end");
+		return check_fail(check, (struct check_item){ PROGRAM_STRINGS, count - 1 },
+				  "the last text is not terminated");
 	for (uint32_t i = 0; i < count; i += (uint32_t)strlen(strings + i) + 1) {
 		if (is_name(strings + i, strlen(strings + i)))
 			check->texts[i] = NAME_TEXT;
@@ -75,7 +76,8 @@ static int check_grade(struct check *check, struct check_item item, uint32_t tex
 
 	if (inside && check->texts[text] >= grade)
 		return 0;
-	return check_fail(check, item, "refers to byte %u of the texts, where no %s begins", text, wanted[grade] + 2);
+	return check_fail(check, item, "it refers to byte %u of the texts, where no %s begins", text,
+			  wanted[grade] + 2);
 }
 
 int check_name(struct check *check, struct check_item item, uint32_t text)
@@ -97,7 +99,7 @@ int check_meaning(struct check *check, struct check_item item, uint32_t meaning,
 	const struct meaning *row = meaning_find(program_text(check->program, meaning - 1));
 
 	if (!row)
-		return check_fail(check, item, "there is no such meaning");
+		return check_fail(check, item, "unknown meaning");
 	if (kind == PROGRAM_BOOL || (kind == PROGRAM_STRING) != meaning_is_text(row))
 		return check_fail(check, item,
 				  meaning_is_text(row) ? "only strings have this meaning"
@@ -149,7 +151,7 @@ int check_unique(struct check *check, enum program_section_id section)
 	for (uint32_t i = 1; i < place->count && !result; i++) {
 		if (!strcmp(named[i - 1].name, named[i].name))
 			result = check_fail(check, (struct check_item){ section, named[i].index },
-					    "another one is called %s, too", named[i].name);
+					    "another one is also called %s", named[i].name);
 	}
 	alloc_free(named);
 	return result;
@@ -158,7 +160,7 @@ int check_unique(struct check *check, enum program_section_id section)
 int check_context_slots(struct check *check, struct check_item item, const struct program_rule *rule)
 {
 	if (rule->slot_count < CONTEXT_SLOTS || rule->context_slot > rule->slot_count - CONTEXT_SLOTS)
-		return check_fail(check, item, "it has no context slots %u to %u", rule->context_slot,
+		return check_fail(check, item, "context slots %u to %u do not exist", rule->context_slot,
 				  rule->context_slot + CONTEXT_SLOTS - 1);
 	for (uint32_t i = 0; i < CONTEXT_SLOTS; i++) {
 		const struct program_slot *slot = &program_slots(check->program, rule)[rule->context_slot + i];

@@ -29,7 +29,7 @@ static int check_header_fields(struct check *check)
 			return result;
 		if (strcmp(program_text(program, field->name), wanted->name) != 0 || field->value != wanted->value ||
 		    field->offset != wanted->offset || field->bytes != wanted->bytes)
-			return check_fail(check, field_item(i), "it is not the header field %s", wanted->name);
+			return check_fail(check, field_item(i), "it must be the header field %s", wanted->name);
 		result = check_meaning(check, field_item(i), field->meaning, check_kind_of(field->value));
 		if (result)
 			return result;
@@ -49,8 +49,8 @@ static int check_field(struct check *check, uint32_t index, uint32_t offset)
 	if (field->value < EVENT_U8 || field->value > EVENT_STRING)
 		return check_fail(check, field_item(index), "its value type %u is unknown", field->value);
 	if (field->offset != offset)
-		return check_fail(check, field_item(index), "it stands at %u of the record instead of %u",
-				  field->offset, offset);
+		return check_fail(check, field_item(index), "its offset in the record is %u, not %u", field->offset,
+				  offset);
 	if (field->value == EVENT_STRING) {
 		if (!field->bytes || field->bytes % 8 || field->bytes > EVENT_RECORD_BYTES_MAX)
 			return check_fail(check, field_item(index), "a text of %u bytes does not fit into a record",
@@ -88,7 +88,7 @@ static int check_type(struct check *check, uint32_t index)
 	if (!result && type->sensor)
 		result = check_label(check, item, type->sensor - 1); /* names of programs may hold anything */
 	if (!result && type->field_count > EVENT_FIELDS_MAX)
-		result = check_fail(check, item, "%u fields are more than an event may have", type->field_count);
+		result = check_fail(check, item, "it has %u fields, more than an event may have", type->field_count);
 	if (!result)
 		result = check_claim(check, item, range);
 	if (!result)
@@ -100,8 +100,8 @@ static int check_type(struct check *check, uint32_t index)
 	if (!result)
 		result = check_field_names(check, type);
 	if (!result && (type->record_bytes != offset || offset > EVENT_RECORD_BYTES_MAX))
-		result = check_fail(check, item, "its records have %u bytes, its fields fill %u", type->record_bytes,
-				    offset);
+		result = check_fail(check, item, "its records have %u bytes, but its fields need %u",
+				    type->record_bytes, offset);
 	return result;
 }
 

@@ -31,7 +31,7 @@ int check_fail(struct check *check, struct check_item item, const char *format, 
 int check_work(struct check *check, struct check_item item, uint64_t steps)
 {
 	check->work += steps;
-	return check->work > WORK_MAX ? check_fail(check, item, "the image is too deeply linked to be checked") : 0;
+	return check->work > WORK_MAX ? check_fail(check, item, "the image is nested too deeply to be checked") : 0;
 }
 
 int check_bounds(struct check *check, struct check_item owner, struct check_range range)
@@ -53,7 +53,7 @@ int check_claim(struct check *check, struct check_item owner, struct check_range
 		return result;
 	for (uint32_t i = range.first; i < range.first + range.count; i++) {
 		if (claims[i] != PROGRAM_NONE)
-			return check_fail(check, owner, "%s %" PRIu32 " belongs to another one already",
+			return check_fail(check, owner, "%s %" PRIu32 " already belongs to another one",
 					  program_section_shapes[range.section].name, i);
 		claims[i] = owner.index;
 	}

@@ -314,13 +314,13 @@ static void names_are_unique(void **context)
 	rule->name = other->name;
 	sample_seal(image, length);
 	assert_int_equal(program_load(image, length, "sample", diag, &program), -EINVAL);
-	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "another one is called pair"));
+	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "another one is also called pair"));
 	asterism_diag_clear(diag);
 	rule->name = name;
 	type->name = first->name;
 	sample_seal(image, length);
 	assert_int_equal(program_load(image, length, "sample", diag, &program), -EINVAL);
-	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "another one is called A"));
+	assert_non_null(strstr(asterism_diag_get(diag, 0)->text, "another one is also called A"));
 	asterism_diag_free(diag);
 	alloc_free(image);
 }
@@ -382,7 +382,7 @@ static void the_last_text_must_end(void **context)
 	(void)context;
 	image[strings->offset + strings->count - 1] = 'x';
 	sample_seal(image, length);
-	assert_error(image, length, "the last text has no end", strings->offset + strings->count - 1);
+	assert_error(image, length, "the last text is not terminated", strings->offset + strings->count - 1);
 	alloc_free(image);
 }
 

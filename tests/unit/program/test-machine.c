@@ -63,98 +63,97 @@ static const struct corruption corruptions[] = {
 	BAD(RULES, 0, rule, flags, PROGRAM_RULE_TIMER | PROGRAM_RULE_DROP, "unknown flags"),
 	BAD(RULES, 0, rule, flags, PROGRAM_RULE_OVER_ALL, "unknown flags"),
 	BAD(RULES, 0, rule, flags, 0, "slots for a timer, but no timer"),
-	BAD(RULES, 0, rule, mode, PROGRAM_SYNCHRONOUS, "no mode"),
-	BAD(RULES, 0, rule, within_ns, 5, "no time limit"),
-	BAD(RULES, 0, rule, class_count, 0, "0 classes instead of one"),
+	BAD(RULES, 0, rule, mode, PROGRAM_SYNCHRONOUS, "a mode, a time limit"),
+	BAD(RULES, 0, rule, within_ns, 5, "a time limit or elements"),
+	BAD(RULES, 0, rule, class_count, 0, "one class, not 0"),
 	BAD(RULES, 0, rule, aggregation, 1, "a machine cannot aggregate"),
 	BAD(RULES, 0, rule, reserved, 1, "reserved"),
-	BAD(RULES, 0, rule, context_slot, PROGRAM_NONE, "no context slots"),
+	BAD(RULES, 0, rule, context_slot, PROGRAM_NONE, "context slots"),
 	BAD(RULES, 0, rule, context_slot, WATCH_PID, "context slot 2 is not"),
 	BAD(RULES, 0, rule, timer_slot, WATCH_SLOTS, "no slots 15 to 15"),
 	BAD(RULES, 0, rule, timer_slot, WATCH_X, "slot 1 is not of kind 2"),
 	BAD(RULES, 0, rule, timer_slot, WATCH_PID, "its timer is in its key"),
 	BAD(RULES, 0, rule, notice_slot, WATCH_SLOTS, "no slots"),
 	BAD(RULES, 0, rule, notice_slot, WATCH_TID, "not of kind"),
-	BAD(RULES, 0, rule, notice_slot, WATCH_TIMER, "something other than a notice", PROGRAM_TRANSITIONS,
-	    WATCH_OPENS),
-	BAD(RULES, 0, rule, notice_slot, WATCH_TRAIL, "something other", PROGRAM_TRANSITIONS, WATCH_OPENS),
+	BAD(RULES, 0, rule, notice_slot, WATCH_TIMER, "writes to the notice slot", PROGRAM_TRANSITIONS, WATCH_OPENS),
+	BAD(RULES, 0, rule, notice_slot, WATCH_TRAIL, "writes to the notice slot", PROGRAM_TRANSITIONS, WATCH_OPENS),
 	BAD(RULES, 0, rule, notice_count, 4, "not in the image"),
 	BAD(RULES, 0, rule, notice_count, 0, "no notices"),
-	BAD(RULES, 0, rule, notice_count, 2, "something other than a notice", PROGRAM_TRANSITIONS, WATCH_ALONE),
+	BAD(RULES, 0, rule, notice_count, 2, "writes to the notice slot", PROGRAM_TRANSITIONS, WATCH_ALONE),
 	BAD(RULES, 0, rule, first_notice, 1, "not in the image"),
-	BAD(RULES, 0, rule, trail_count, 17, "a trail of 17 entries"),
-	BAD(RULES, 0, rule, trail_count, 0, "a trail of 0 entries from slot 9"),
+	BAD(RULES, 0, rule, trail_count, 17, "invalid trail: 17 entries"),
+	BAD(RULES, 0, rule, trail_count, 0, "invalid trail: 0 entries from slot 9"),
 	BAD(RULES, 0, rule, trail_count, 3, "no slots 9 to 17"),
 	BAD(RULES, 0, rule, trail_slot, WATCH_COMM, "slot 6 is not of kind 2"),
 	BAD(RULES, 0, rule, trail_slot, UINT32_MAX, "no slots"),
 	/* its key */
-	BAD(CLASSES, 0, class, slot_count, 9, "a key of 8 slots at most, not 9", PROGRAM_RULES, 0),
+	BAD(CLASSES, 0, class, slot_count, 9, "key has at most 8 slots, not 9", PROGRAM_RULES, 0),
 	BAD(CLASSES, 0, class, first_slot, 100, "not in the image", PROGRAM_RULES, 0),
 	BAD(CLASSES, 0, class, first_key, 100, "under another key", PROGRAM_TRANSITIONS, WATCH_OPENS),
 	BAD(CLASSES, 0, class, key_count, 1, "under another key", PROGRAM_TRANSITIONS, WATCH_ALONE),
-	BAD(CLASSES, 0, class, key_count, 2, "cannot find", PROGRAM_TRANSITIONS, WATCH_ENDS),
-	{ PROGRAM_INDICES, 1, 0, 4, WATCH_PID, "slot 0 is in its key twice", PROGRAM_RULES, 0 },
+	BAD(CLASSES, 0, class, key_count, 2, "do not find", PROGRAM_TRANSITIONS, WATCH_ENDS),
+	{ PROGRAM_INDICES, 1, 0, 4, WATCH_PID, "its key contains slot 0 twice", PROGRAM_RULES, 0 },
 	{ PROGRAM_INDICES, 1, 0, 4, WATCH_TOLD, "set the whole key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 1, 0, 4, WATCH_SLOTS, "set the whole key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 3, 0, 4, FIELD_TID, "under another key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 3, 0, 4, PROGRAM_NONE, "under another key", PROGRAM_TRANSITIONS, WATCH_OPENS },
 	{ PROGRAM_INDICES, 6, 0, 4, FIELD_COMM, "bit by bit", PROGRAM_KEYS, 2 },
 	{ PROGRAM_INDICES, 6, 0, 4, PROGRAM_NONE, "names no field", PROGRAM_KEYS, 2 },
-	{ PROGRAM_INDICES, 7, 0, 4, 1000, "no field 1000", PROGRAM_KEYS, 2 },
+	{ PROGRAM_INDICES, 7, 0, 4, 1000, "field 1000 does not exist", PROGRAM_KEYS, 2 },
 	BAD(KEYS, 2, key, type, PROGRAM_NONE, "outside the rule's stream"),
 	BAD(KEYS, 1, key, first_field, 100, "under another key", PROGRAM_TRANSITIONS, WATCH_ALONE),
 	/* states and transitions */
 	BAD(STATES, 1, state, flags, PROGRAM_STATE_DEADLINE, "the rule has none"),
-	BAD(STATES, 1, state, class, 1, "no class 1"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, type, PROGRAM_TIMER, "a timer where there is none"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, type, PROGRAM_NONE, "no type"),
+	BAD(STATES, 1, state, class, 1, "class 1 does not exist"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, type, PROGRAM_TIMER, "a timer, but the rule has none"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, type, PROGRAM_NONE, "does not exist"),
 	BAD(TRANSITIONS, WATCH_OPENS, transition, target, 0, "leads to state 0"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_COPY, "nothing to copy"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_TELL, "does not say what"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_FORBID, "not possible"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_IN_PLACE, "not possible"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_COPY, "it copies, but"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_TELL, "does not set the notice slot"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_FORBID, "invalid flags"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_IN_PLACE, "invalid flags"),
 	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, PROGRAM_ARM, "arms a timer"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, 32, "not possible"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, target, PROGRAM_TARGET_MATCH, "does not say what"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, hold, 0, "holds always"),
-	BAD(TRANSITIONS, WATCH_OPENS, transition, element, 0, "is no element"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, flags, 32, "invalid flags"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, target, PROGRAM_TARGET_MATCH, "does not set the notice slot"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, hold, 0, "a condition to hold or an element"),
+	BAD(TRANSITIONS, WATCH_OPENS, transition, element, 0, "a condition to hold or an element"),
 	BAD(TRANSITIONS, WATCH_OPENS, transition, action_count, 1, "does not set the whole key"),
 	BAD(TRANSITIONS, WATCH_ALONE, transition, flags, PROGRAM_TELL, "leads to no state"),
 	BAD(TRANSITIONS, WATCH_COPIES, transition, target, PROGRAM_TARGET_END, "leads to no state"),
-	BAD(TRANSITIONS, WATCH_COPIES, transition, flags, PROGRAM_COPY | PROGRAM_TELL, "not possible"),
+	BAD(TRANSITIONS, WATCH_COPIES, transition, flags, PROGRAM_COPY | PROGRAM_TELL, "invalid flags"),
 	BAD(TRANSITIONS, WATCH_COPIES, transition, flags, 0, "changes the key"),
 	BAD(TRANSITIONS, WATCH_TELLS, transition, type, PROGRAM_TIMER, "does not have"),
 	BAD(TRANSITIONS, WATCH_FIRES, transition, flags, PROGRAM_COPY, "leads to no state"),
-	BAD(TRANSITIONS, WATCH_STAYS, transition, flags, PROGRAM_COPY, "nothing that asks"),
-	BAD(TRANSITIONS, WATCH_STAYS, transition, fit, 0, "is no condition"),
+	BAD(TRANSITIONS, WATCH_STAYS, transition, flags, PROGRAM_COPY, "it copies, but"),
+	BAD(TRANSITIONS, WATCH_STAYS, transition, fit, 0, "is not a condition"),
 	/* events for any value */
-	BAD(TRANSITIONS, WATCH_ENDS, transition, target, 2, "more than to end"),
-	BAD(TRANSITIONS, WATCH_ENDS, transition, fit, PROGRAM_NONE, "not the same everywhere", PROGRAM_STATES, 2),
-	BAD(TRANSITIONS, WATCH_ENDS_CLOSED, transition, type, TYPE_B, "not the same everywhere", PROGRAM_STATES, 2),
-	BAD(TRANSITIONS, WATCH_ENDS, transition, action_count, 1, "more than to end"),
+	BAD(TRANSITIONS, WATCH_ENDS, transition, target, 2, "may only end instances"),
+	BAD(TRANSITIONS, WATCH_ENDS, transition, fit, PROGRAM_NONE, "the same in all states", PROGRAM_STATES, 2),
+	BAD(TRANSITIONS, WATCH_ENDS_CLOSED, transition, type, TYPE_B, "the same in all states", PROGRAM_STATES, 2),
+	BAD(TRANSITIONS, WATCH_ENDS, transition, action_count, 1, "may only end instances"),
 	/* notices */
 	BAD(NOTICES, 0, notice, flags, 2, "unknown flags"),
 	BAD(NOTICES, 0, notice, reserved, 1, "reserved"),
 	BAD(NOTICES, 0, notice, flags, PROGRAM_NOTICE_SILENT, "silent, but has"),
 	BAD(NOTICES, 0, notice, piece_count, 5, "not in the image"),
 	BAD(NOTICES, 0, notice, piece_count, 4, "belongs to another notice", PROGRAM_PIECES, 3),
-	BAD(NOTICES, 2, notice, first_piece, 0, "belongs to another one already"),
+	BAD(NOTICES, 2, notice, first_piece, 0, "already belongs to another one"),
 	BAD(NOTICES, 1, notice, flags, 0, NULL),
 	BAD(PIECES, 0, piece, text, 1, "no printable text"),
-	BAD(PIECES, 0, piece, value, 3, "no returned value 3"),
+	BAD(PIECES, 0, piece, value, 3, "returned value 3 does not exist"),
 	BAD(PIECES, 0, piece, value, 2, "belongs to another notice"),
-	BAD(RETURNS, 0, return, notice, 0, "no notice 0"),
-	BAD(RETURNS, 0, return, notice, 4, "no notice 4"),
+	BAD(RETURNS, 0, return, notice, 0, "notice 0 does not exist"),
+	BAD(RETURNS, 0, return, notice, 4, "notice 4 does not exist"),
 	BAD(RETURNS, 0, return, there, 1, "reads an event"),
-	BAD(RETURNS, 0, return, first, 1, "no value 0 before it"),
+	BAD(RETURNS, 0, return, first, 1, "value 0 does not precede it"),
 	BAD(RETURNS, 1, return, first, 1, NULL),
-	BAD(RETURNS, 1, return, first, 2, "no value 1 before it"),
-	BAD(RETURNS, 1, return, first, UINT32_MAX, "before it"),
+	BAD(RETURNS, 1, return, first, 2, "value 1 does not precede it"),
+	BAD(RETURNS, 1, return, first, UINT32_MAX, "does not precede it"),
 	BAD(RETURNS, 2, return, first, 1, "not the first of its notice"),
 	BAD(RETURNS, 1, return, notice, WATCH_EMISSION, "belongs to another notice", PROGRAM_PIECES, 1),
-	BAD(STATEMENTS, 0, statement, notice, 0, "no notice 0"),
-	BAD(STATEMENTS, 1, statement, notice, 4, "no notice 4"),
-	BAD(STATEMENTS, 0, statement, notice, WATCH_EMISSION, "it calls, its notice is silent"),
+	BAD(STATEMENTS, 0, statement, notice, 0, "notice 0 does not exist"),
+	BAD(STATEMENTS, 1, statement, notice, 4, "notice 4 does not exist"),
+	BAD(STATEMENTS, 0, statement, notice, WATCH_EMISSION, "it calls an action, but its notice is silent"),
 };
 
 /* Whether the image loads where text is NULL, else that one message has text and, unless at is 0, stands there. */
@@ -226,9 +225,9 @@ static void judges_actions(void **context)
 	assert_action(WATCH_COPIES, WATCH_X, PROGRAM_SET, WATCH_TID, NULL);
 	assert_action(WATCH_OPENS, WATCH_X, PROGRAM_SET, WATCH_TID, "does not set the whole key");
 	assert_action(WATCH_OPENS, WATCH_TRAIL, PROGRAM_SET, WATCH_PID, "under another key");
-	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_SET, WATCH_TIMER, "does not say what");
-	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_MAX, PROGRAM_NONE, "something other than a notice");
-	assert_action(WATCH_TELLS, WATCH_TRAIL, PROGRAM_SET, WATCH_NOTICE, "something other than a notice");
+	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_SET, WATCH_TIMER, "does not set the notice slot");
+	assert_action(WATCH_TELLS, WATCH_NOTICE, PROGRAM_MAX, PROGRAM_NONE, "writes to the notice slot");
+	assert_action(WATCH_TELLS, WATCH_TRAIL, PROGRAM_SET, WATCH_NOTICE, "writes to the notice slot");
 }
 
 /* Notices, timers and trails are for machines. */
@@ -256,18 +255,18 @@ static void rules_have_none_of_it(void **context)
 		struct program_transition *row = sample_item(image, PROGRAM_TRANSITIONS, 1);
 
 		row->flags = flags;
-		assert_true(is_judged(image, length, "not possible", 0));
+		assert_true(is_judged(image, length, "invalid flags", 0));
 		image = sample_image(&length);
 		row = sample_item(image, PROGRAM_TRANSITIONS, 1);
 		row->type = PROGRAM_TIMER;
-		assert_true(is_judged(image, length, "a timer where there is none", 0));
+		assert_true(is_judged(image, length, "a timer, but the rule has none", 0));
 	}
 	size_t length;
 	void *image = sample_image(&length);
 	struct program_return *value = sample_item(image, PROGRAM_RETURNS, 0);
 
 	value->notice = 1;
-	assert_true(is_judged(image, length, "no notice 1", 0));
+	assert_true(is_judged(image, length, "notice 1 does not exist", 0));
 }
 
 /* Integers of any width and sign are keys, and texts are cut unless they are keys. */

@@ -262,7 +262,7 @@ static void conditions_read_their_event_only(void **context)
 	uint32_t plain = sample_node(build, OP(EQ), BOOL, sample_field(build, FIELD_TID), a);
 	finish_rule(build, sample_node(build, OP(LAND), BOOL, plain, mixed), PROGRAM_NONE, "does not have");
 	build = begin();
-	finish_rule(build, sample_field(build, FIELD_A_X), PROGRAM_NONE, "is no condition");
+	finish_rule(build, sample_field(build, FIELD_A_X), PROGRAM_NONE, "is not a condition");
 }
 
 static void results_read_slots_only(void **context)
@@ -272,11 +272,11 @@ static void results_read_slots_only(void **context)
 	(void)context;
 	finish_rule(build, PROGRAM_NONE, sample_slot(build, I64, 0), NULL);
 	build = begin();
-	finish_rule(build, PROGRAM_NONE, sample_slot(build, U64, 0), "takes slot 0 for kind 2");
+	finish_rule(build, PROGRAM_NONE, sample_slot(build, U64, 0), "reads slot 0 as kind 2");
 	build = begin();
 	finish_rule(build, PROGRAM_NONE, sample_slot(build, I64, 1), "uses slot 1 of 1");
 	build = begin();
-	finish_rule(build, PROGRAM_NONE, sample_field(build, FIELD_TID), "reads an event where there is none");
+	finish_rule(build, PROGRAM_NONE, sample_field(build, FIELD_TID), "reads an event, but no event");
 	build = begin();
 	uint32_t deep = sample_node(build, OP(ADD), I64, sample_constant(build, I64, 1), sample_slot(build, I64, 7));
 	finish_rule(build, PROGRAM_NONE, deep, "uses slot 7 of 1");

@@ -64,7 +64,7 @@ static void a_meaning_is_known(void **context)
 		const struct program_field *field = sample_item(image, PROGRAM_FIELDS, FIELD_A_X);
 
 		*meaning_in(image, where) = field->name + 1;
-		finish(image, length, "there is no such meaning");
+		finish(image, length, "unknown meaning");
 		image = sample_image(&length);
 		*meaning_in(image, where) = UINT32_MAX;
 		finish(image, length, "where no printable text begins");
@@ -108,7 +108,8 @@ static void a_strict_sequence_sees_its_stream(void **context)
 		other->type = TYPE_A;
 		if (missing)
 			rule->over_count = 3;
-		finish(image, length, missing ? "a strict sequence is not found by events of type 2" : NULL);
+		finish(image, length,
+		       missing ? "its strict sequence is over type 2, whose events do not find it" : NULL);
 	}
 }
 
