@@ -5,9 +5,11 @@
  */
 
 #include "profile/callgrind-priv.h"
+#include "profile/formula.h"
 
 #include "base/alloc.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,18 @@ static int read_description(struct callgrind *callgrind)
 	return keep_info(callgrind, key, (size_t)(colon - key));
 }
 
+/* "event: Sum = 2 Ir + Dr : long name" may come before "events:". What is none is of no use to any reader. */
+static int read_event(struct callgrind *callgrind)
+{
+	struct reading *reading = callgrind->reading;
+	int result =
+		callgrind->profile->info_count >= INFOS_MAX
+			? 0
+			: profile_describe_event(callgrind->profile, reading->at, (size_t)(reading->end - reading->at));
+
+	return result == -EINVAL ? 0 : read_failed(reading, result);
+}
+
 static int read_head(struct callgrind *callgrind, size_t length)
 {
 	struct reading *reading = callgrind->reading;
@@ -157,6 +171,8 @@ static int read_head(struct callgrind *callgrind, size_t length)
 		return read_positions(callgrind);
 	if (is_word(reading, length, "totals") || is_word(reading, length, "summary"))
 		return read_sums(callgrind, *reading->line == 't');
+	if (is_word(reading, length, "event"))
+		return read_event(callgrind);
 	if (is_word(reading, length, "desc"))
 		return read_description(callgrind);
 	if (callgrind->is_own && is_word(reading, length, "completed") && !callgrind->profile->is_completed)

@@ -9,6 +9,7 @@
 #include "profile/attach.h"
 #include "profile/collapse.h"
 #include "profile/complete-priv.h"
+#include "profile/formula.h"
 
 #include "base/alloc.h"
 
@@ -427,6 +428,8 @@ static int note_run(struct work *work)
 	}
 	if (!result)
 		result = note_build_ids(work);
+	if (!result)
+		result = profile_copy_descriptions(work->sampled, work->result);
 	if (!result)
 		result = set_number(work, "samples", work->sampled->samples);
 	if (!result)

@@ -5,8 +5,10 @@
  * is about the run: period, event, cmd.
  */
 
+#include "profile/formula.h"
 #include "profile/read-priv.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +197,12 @@ static int read_info(struct csv *csv)
 	length = length < sizeof value ? length : sizeof value - 1;
 	memcpy(value, reading->at, length);
 	value[length] = 0;
+	/* Else it is the one of which there are costs. */
+	if (strcmp(key, "event") == 0 && strchr(value, '=')) {
+		int result = profile_describe_event(csv->profile, value, length);
+
+		return result == -EINVAL ? 0 : read_failed(reading, result);
+	}
 	return read_failed(reading, profile_set_info(csv->profile, key, value));
 }
 

@@ -3,6 +3,7 @@
 
 #include "profile/write.h"
 
+#include "profile/formula.h"
 #include "profile/graph.h"
 
 #include "base/alloc.h"
@@ -15,6 +16,9 @@
 
 /* Rounding is to cost no more than a millionth of the whole. */
 #define WHOLE_ENOUGH 1e7
+
+/* Whole numbers up to here are exact. */
+#define TOTAL_MOST 1e15
 
 /* What is less of all calls comes from rounding. */
 #define LEFT_LEAST 1e-9
@@ -357,6 +361,66 @@ static void put_sums(const struct writer *writer, const char *key)
 	put_values(writer, sums);
 }
 
+/* Sums are of costs times the same. */
+static void choose_scales(struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+	double largest = 1;
+	bool has_sums = false;
+
+	for (unsigned i = 0; i < profile->event_count; i++) {
+		writer->scales[i] = writer->is_own ? 1 : scale_of(profile, i);
+		largest = fmax(largest, writer->scales[i]);
+	}
+	for (size_t i = 0; i < profile->info_count; i++)
+		has_sums = has_sums || profile_is_formula(profile_get_text(profile, profile->infos[i].key),
+							  profile_get_text(profile, profile->infos[i].value));
+	for (unsigned i = 0; has_sums && i < profile->event_count; i++) {
+		while (largest > 1 && profile_total(profile, i) * largest > TOTAL_MOST)
+			largest /= 10;
+	}
+	for (unsigned i = 0; has_sums && i < profile->event_count; i++)
+		writer->scales[i] = largest;
+}
+
+/* "event: Sum = 2 Ir + Dr : Sum, times 10" */
+static void put_description(const struct writer *writer, const char *name, bool is_sum, double scale)
+{
+	const char *title = profile_event_title(writer->profile, name);
+	size_t length = 0;
+	const char *formula = is_sum ? profile_event_formula(writer->profile, name, &length) : NULL;
+
+	fprintf(writer->stream, "event: %s", name);
+	if (formula)
+		fprintf(writer->stream, " = %.*s", (int)length, formula);
+	if (title || scale > 1)
+		fprintf(writer->stream, " : %s", title ? title : name);
+	if (scale > 1)
+		fprintf(writer->stream, ", times %.0f", scale);
+	fputc('\n', writer->stream);
+}
+
+static void put_descriptions(const struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+
+	for (unsigned i = 0; i < profile->event_count; i++) {
+		const char *name = profile_get_text(profile, profile->events[i]);
+
+		if (writer->scales[i] > 1 || profile_event_title(profile, name))
+			put_description(writer, name, false, writer->scales[i]);
+	}
+	for (size_t i = 0; i < profile->info_count; i++) {
+		const char *key = profile_get_text(profile, profile->infos[i].key);
+		const char *value = profile_get_text(profile, profile->infos[i].value);
+
+		/* What is no cost of its own any more is a sum no more, either. */
+		if (profile_is_formula(key, value) &&
+		    profile_find_event(profile, key + strlen(PROFILE_EVENT)) == PROFILE_NONE)
+			put_description(writer, key + strlen(PROFILE_EVENT), true, *writer->scales);
+	}
+}
+
 static void put_head(struct writer *writer)
 {
 	const struct profile *profile = writer->profile;
@@ -370,17 +434,13 @@ static void put_head(struct writer *writer)
 		const char *value = profile_get_text(profile, profile->infos[i].value);
 		bool is_cmd = strcmp(key, "cmd") == 0;
 
-		if (strcmp(key, "version") == 0 || strcmp(key, "creator") == 0)
+		if (strcmp(key, "version") == 0 || strcmp(key, "creator") == 0 ||
+		    strncmp(key, PROFILE_EVENT, strlen(PROFILE_EVENT)) == 0)
 			continue;
 		fprintf(writer->stream, "%s%s: %s\n", is_cmd ? "" : "desc: ", key, value);
 	}
-	for (unsigned i = 0; i < profile->event_count; i++) {
-		const char *name = profile_get_text(profile, profile->events[i]);
-
-		writer->scales[i] = writer->is_own ? 1 : scale_of(profile, i);
-		if (writer->scales[i] > 1)
-			fprintf(writer->stream, "event: %s : %s, times %.0f\n", name, name, writer->scales[i]);
-	}
+	choose_scales(writer);
+	put_descriptions(writer);
 	fputs("positions: line\nevents:", writer->stream);
 	for (unsigned i = 0; i < profile->event_count; i++)
 		fprintf(writer->stream, " %s", profile_get_text(profile, profile->events[i]));

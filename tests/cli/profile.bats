@@ -379,3 +379,81 @@ assert abs(rows["a"]["deviation"] - 3 * (80 / 9) ** .5) < 1e-4, rows["a"]'
 rows = json.load(sys.stdin)["functions"]
 assert len(rows) == 20000 and all(row["self"] == 7 for row in rows), rows[:3]'
 }
+
+# Two functions; a sum over their events, whose name comes before the events' own.
+sums() {
+	cat >"$1" <<-'E'
+		version: 1
+		event: Ir : Instructions
+		event: Sum = 2 Ir + 0x3*Dr : All of it
+		event: Twice = Sum + Sum
+		event: Loop = Ir + Loop
+		event: Lost = Ir + Dw
+		events: Ir Dr
+		fn=main
+		1 10 1
+		cfn=leaf
+		calls=1 1
+		2 20 4
+		fn=leaf
+		1 20 4
+	E
+}
+
+@test "an event type that is a sum of others is reported, and its callers are" {
+	sums simulation
+	"$ASTERISM" profile report -e Sum -f json simulation | python3 -c 'import json, sys
+report = json.load(sys.stdin)
+rows = {row["function"]: row for row in report["functions"]}
+assert report["event"] == "Sum" and report["total"] == 75, report
+assert rows["main"]["self"] == 23 and rows["main"]["inclusive"] == 75 and rows["leaf"]["inclusive"] == 52, rows'
+	"$ASTERISM" profile report -e Twice -f json simulation | grep -E '"total": ?150(\.0)?[,}]'
+	"$ASTERISM" profile callers -e Sum -f json leaf simulation | grep -E '"cost": ?52(\.0)?[,}]'
+	"$ASTERISM" profile callers -e 'Misses = 10 Dr' -f json leaf simulation | grep -E '"cost": ?40(\.0)?[,}]'
+	"$ASTERISM" profile annotate -e Sum -f json simulation leaf | grep -E '"self": ?52(\.0)?[,}]'
+	sed 's/^1 10 1/1 20 1/' simulation >other
+	"$ASTERISM" profile diff -e Sum -f json simulation other | grep -E '"total": ?95(\.0)?[,}]'
+}
+
+@test "a formula that is none, or that comes to itself, is told" {
+	sums simulation
+	run -2 "$ASTERISM" profile report -e Loop simulation
+	[[ "$output" == *"the formula of 'Loop' comes to itself again, at 'Loop'"* ]]
+	run -2 "$ASTERISM" profile report -e Lost simulation
+	[[ "$output" == *"the formula of 'Lost' needs costs that the profile has not: 'Dw'"* ]]
+	for formula in 'X = ' 'X = 2' 'X = Ir Dr' 'X = Ir - Dr' 'X = Ir +' 'X = 2**Ir' 'Ir = Dr'; do
+		run -2 "$ASTERISM" profile report -e "$formula" simulation
+		[[ "$output" == *"the formula of '"* ]]
+	done
+}
+
+@test "sums outlive completing and writing, and callgrind_annotate shows them" {
+	sums simulation
+	printf 'function,object,Ir,Dr\n# event: Sum = 2 Ir + 3 Dr\nmain,,1,10\nleaf,,3,5\n' >samples
+	"$ASTERISM" profile complete samples simulation -o completed 2>/dev/null
+	"$ASTERISM" profile report -e Sum -f json completed 2>/dev/null | grep -E '"total": ?53(\.0)?[,}]'
+	"$ASTERISM" profile export simulation -o callgrind.out.1
+	grep -x 'event: Ir : Instructions' callgrind.out.1
+	grep -x 'event: Sum = 2 Ir + 0x3\*Dr : All of it' callgrind.out.1
+	"$ASTERISM" profile report -e Sum -f json callgrind.out.1 | grep -E '"total": ?75(\.0)?[,}]'
+	"$ASTERISM" profile export -e Sum simulation -o callgrind.out.2
+	! grep '^event:.*=' callgrind.out.2
+	command -v callgrind_annotate >/dev/null || skip "callgrind_annotate is missing"
+	for file in callgrind.out.1 callgrind.out.2; do
+		callgrind_annotate --inclusive=yes --threshold=100 $file >annotated 2>complaints
+		[ ! -s complaints ]
+	done
+	grep -E '^ *75 \(100.0%\).*main' annotated
+	grep -E '^ *52 \(69.33%\).*leaf' annotated
+}
+
+@test "costs that are multiplied for callgrind's format are so in sums, too" {
+	printf 'function,object,A,B\n# event: Sum = A + B\nmain,,1.5,10\nleaf,,3,5\n' >samples
+	"$ASTERISM" profile export samples -o callgrind.out.1
+	"$ASTERISM" profile report -e Sum -f json callgrind.out.1 >sum
+	"$ASTERISM" profile report -e A -f json callgrind.out.1 >a
+	python3 -c 'import json
+total = [json.load(open(name))["total"] for name in ("sum", "a")]
+assert total[0] * 4.5 == total[1] * 19.5, total'
+	"$ASTERISM" profile export -t csv -e Sum samples | grep -x '"main","",11.5'
+}

@@ -76,7 +76,8 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			      "programs)" },
 	[OPTION_COST] = { "event", 'e', CLI_TEXT, "EVENT", NULL,
 			  "event to sample, such as task-clock or page-faults (default: cycles if the CPU can count "
-			  "them, else task-clock); for a profile, the cost to show (default: its first)" },
+			  "them, else task-clock); for a profile, the cost to show (default: its first), or a sum of "
+			  "costs, such as 'Sum = 2 Ir + 10 D1mr'" },
 	[OPTION_COST_UNIT] = { "unit", 0, CLI_CHOICE, "UNIT", unit_choices,
 			       "unit of costs: percent of the total (default; in JSON events), seconds, or events as "
 			       "counted" },

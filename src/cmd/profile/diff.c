@@ -73,7 +73,7 @@ static void put_comparison_json(const struct profile *a, const struct profile *b
 				"functions", functions));
 }
 
-static int diff(const struct cli_arguments *arguments, const struct profile *a, const struct profile *b)
+static int diff(const struct cli_arguments *arguments, struct profile *a, struct profile *b)
 {
 	int event_a = profile_chosen_event(arguments, a), event_b = profile_chosen_event(arguments, b);
 	struct profile_comparison comparison;

@@ -7,6 +7,7 @@
 #include "cmd/options/status.h"
 #include "cmd/profile/annotate-priv.h"
 #include "cmd/profile/profile-priv.h"
+#include "profile/formula.h"
 #include "profile/stacks.h"
 #include "profile/write.h"
 
@@ -71,7 +72,13 @@ int profile_export_run(const struct cli_arguments *arguments, const char **opera
 	FILE *stream;
 
 	if (profile && (!status || status == STATUS_LOST)) {
-		if (types[type].write_stacks && !profile->is_completed)
+		int event = cli_has(arguments, OPTION_COST) ? profile_chosen_event(arguments, profile) : PROFILE_NONE;
+
+		if (event >= 0)
+			profile_keep_event(profile, (unsigned)event);
+		if (event < 0 && cli_has(arguments, OPTION_COST))
+			failed = STATUS_USAGE;
+		else if (types[type].write_stacks && !profile->is_completed)
 			cli_error("%s has no calls, so there are no stacks in it", operands[0]);
 		else if ((!types[type].has_lines || !locate_all(profile)) && (stream = profile_open(arguments)))
 			failed = profile_close(arguments, stream, write_as(profile, type, stream));

@@ -8,6 +8,7 @@
 #include "cmd/profile/profile-priv.h"
 #include "cmd/text/output.h"
 #include "profile/complete.h"
+#include "profile/formula.h"
 #include "profile/read.h"
 
 #include <errno.h>
@@ -116,7 +117,8 @@ static int complete_itself(struct profile **profile)
 	for (size_t i = 0; has_costs && i < completed->edge_count; i++)
 		completed->edges[i].origin = PROFILE_MEASURED;
 	completed->info_count = 0;
-	if (rate && profile_set_info(completed, "samples-per-second", rate)) {
+	if (profile_copy_descriptions(*profile, completed) ||
+	    (rate && profile_set_info(completed, "samples-per-second", rate))) {
 		profile_free(completed);
 		return no_memory();
 	}
@@ -135,13 +137,25 @@ int profile_load_completed(const char *file, bool with_places, struct profile **
 	return failed ? failed : status;
 }
 
-int profile_chosen_event(const struct cli_arguments *arguments, const struct profile *profile)
+static int derive_event(struct profile *profile, const char *text)
+{
+	struct asterism_diag *diag = asterism_diag_new();
+	int event = diag ? profile_derive_event(profile, text, diag) : -ENOMEM;
+
+	cli_print(diag);
+	asterism_diag_free(diag);
+	return event < 0 ? -1 : event;
+}
+
+int profile_chosen_event(const struct cli_arguments *arguments, struct profile *profile)
 {
 	const char *name = arguments->options[OPTION_COST].text, *names[PROFILE_EVENTS_MAX], *nearest;
 	int event = name ? profile_find_event(profile, name) : 0;
 
 	if (event >= 0)
 		return event;
+	if (profile_has_formula(profile, name))
+		return derive_event(profile, name);
 	for (unsigned i = 0; i < profile->event_count; i++)
 		names[i] = profile_get_text(profile, profile->events[i]);
 	nearest = diag_nearest(name, names, profile->event_count);

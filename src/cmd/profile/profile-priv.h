@@ -39,13 +39,13 @@ int profile_join(const struct cli_arguments *arguments, const struct profile *sa
 		 struct profile **completed);
 
 /* Functions by their cost, with what is known of the profile as a whole. */
-int profile_report(const struct cli_arguments *arguments, const struct profile *profile);
+int profile_report(const struct cli_arguments *arguments, struct profile *profile);
 
 /* Opens and reads the text of a file, - being standard input. Free source->text. */
 int profile_load_text(const char *file, struct diag_source *source);
 
-/* The event that -e names; the first one without. -1 after a message. */
-int profile_chosen_event(const struct cli_arguments *arguments, const struct profile *profile);
+/* The event that -e names, made where it is a formula; the first one without. -1 after a message. */
+int profile_chosen_event(const struct cli_arguments *arguments, struct profile *profile);
 
 /* Whether -f json is given. */
 bool profile_wants_json(const struct cli_arguments *arguments);
@@ -75,8 +75,7 @@ struct profile_unit {
 };
 
 /* What -e and --unit say. STATUS_USAGE after a message where there is no such event, or it has no costs in the unit. */
-int profile_chosen_unit(const struct cli_arguments *arguments, const struct profile *profile,
-			struct profile_unit *unit);
+int profile_chosen_unit(const struct cli_arguments *arguments, struct profile *profile, struct profile_unit *unit);
 
 /* "54.79 % =", "25.48 % +-3.70", "1.250000 s ~": a cost, and how it is known. PROFILE_MEASURED: deviation is none. */
 void profile_put_share(FILE *stream, double value, const struct profile_unit *unit, enum profile_origin origin,

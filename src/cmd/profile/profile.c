@@ -79,7 +79,7 @@ static const struct {
 	[CALLERS] = { profile_callers_run, 2, { OPTION_COST, OPTION_COST_UNIT, OPTION_FORMAT_EVENTS } },
 	[DIFF] = { profile_diff_run, 2, { OPTION_COST, OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
 	[CHECK] = { profile_check_run, 2, { OPTION_FORMAT_EVENTS, OPTION_VERBOSE } },
-	[EXPORT] = { profile_export_run, 1, { OPTION_EXPORT, OPTION_MODE, OPTION_OUTPUT } },
+	[EXPORT] = { profile_export_run, 1, { OPTION_COST, OPTION_EXPORT, OPTION_MODE, OPTION_OUTPUT } },
 	[IMPORT] = { profile_import_run, 1, { OPTION_MODE, OPTION_OUTPUT }, .more = 1 },
 };
 

@@ -194,7 +194,7 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 }
 
 /* -o keeps it. */
-static int show(const struct cli_arguments *arguments, const struct profile *profile)
+static int show(const struct cli_arguments *arguments, struct profile *profile)
 {
 	int status = profile_report(arguments, profile);
 	FILE *stream;

@@ -272,7 +272,7 @@ static void put_json(const struct profile *profile, const struct profile_unit *u
 	json_text_put(report);
 }
 
-int profile_report(const struct cli_arguments *arguments, const struct profile *profile)
+int profile_report(const struct cli_arguments *arguments, struct profile *profile)
 {
 	struct profile_unit unit;
 	size_t count, shown;
@@ -379,7 +379,7 @@ static json_t *edges_json(const struct profile *profile, const struct row *rows,
 	return edges;
 }
 
-static int show_callers(const struct cli_arguments *arguments, const struct profile *profile, const char *name)
+static int show_callers(const struct cli_arguments *arguments, struct profile *profile, const char *name)
 {
 	struct profile_unit unit;
 	int status = profile_chosen_unit(arguments, profile, &unit);

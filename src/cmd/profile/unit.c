@@ -26,7 +26,7 @@ static double seconds_of(const struct profile *profile, unsigned event)
 	return event || profile_total(profile, event) >= profile->samples * SAMPLE_NS_LEAST ? 1e-9 : 0;
 }
 
-int profile_chosen_unit(const struct cli_arguments *arguments, const struct profile *profile, struct profile_unit *unit)
+int profile_chosen_unit(const struct cli_arguments *arguments, struct profile *profile, struct profile_unit *unit)
 {
 	int chosen = profile_chosen_event(arguments, profile);
 	const char *name;
