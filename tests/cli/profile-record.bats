@@ -41,6 +41,12 @@ simulated() {
 	"$ASTERISM" profile "$@" 2>said >output || { grep -v breakpoint said >&2; false; }
 }
 
+simulated_from() {
+	local file=$1
+	shift
+	simulated "$@" <"$file"
+}
+
 @test "self costs are what functions do, in two event types, by time and by count" {
 	for how in "-F 2000" "-c 400000" "-F 2000 --jitter"; do
 		"$ASTERISM" profile record $how -e task-clock -o samples -- ./work 20000000 2>said
@@ -168,4 +174,51 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	simulated simulate -o simulation -- ./work 2000000
 	"$ASTERISM" profile complete -o completed samples simulation 2>said
 	! grep -q "did more work" said
+}
+
+@test "runs in other environments, and with other input, are told" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	# Without libraries, in which others may have probes.
+	cc -O1 -static -o work work.c
+	export LANG=C OMP_NUM_THREADS=2 ANOTHER=1
+	unset LC_ALL PYTHONHASHSEED
+	printf 'some text' >text
+	printf 'more text' >more
+	"$ASTERISM" profile record -e task-clock -o samples -- ./work 2000000 <text 2>said
+	wait_for simulated simulate -o simulation -- ./work 200000 <text
+	grep -x 'desc: variable OMP_NUM_THREADS: 2' simulation
+	grep -x 'desc: input: text, 9 bytes' simulation
+	! grep ANOTHER simulation
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	! grep -E "differ in (the variable|input)" said
+
+	printf 'some more text' >text
+	export PYTHONHASHSEED=0 OMP_NUM_THREADS=4 ANOTHER=2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F
+	unset LANG
+	wait_for simulated simulate -o simulation -- ./work 200000 <text
+	"$ASTERISM" profile complete -o completed samples simulation 2>said
+	grep "the runs differ in input: 'text, 9 bytes' was sampled, 'text, 14 bytes' was simulated" said
+	grep "the runs differ in the variable OMP_NUM_THREADS: sampled with '2', simulated with '4'" said
+	grep "the runs differ in the variable PYTHONHASHSEED: sampled without it, simulated with '0'" said
+	grep "the runs differ in the variable LANG: sampled with 'C', simulated without it" said
+	! grep -E "ANOTHER|GLIBC" said
+}
+
+@test "all runs of a command read the same file from standard input" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	cat >reader.c <<-'END'
+		#include <unistd.h>
+		static volatile long sum;
+		__attribute__((noinline)) static void spin(long n) { for (long i = 0; i < n; i++) sum += i; }
+		int main(void) { char bytes[4096]; long got = read(0, bytes, 4096); if (got) spin(got * 1000); return 0; }
+	END
+	cc -O1 -static -o reader reader.c
+	head -c 4096 /dev/zero >text
+	wait_for simulated_from text run --twice -e task-clock -o completed -- ./reader
+	[[ $(cat said) == *"two simulated runs differ by 0.0"* ]]
+	! grep "differ in input" said
+	# Without the file it calls nothing.
+	[[ $("$ASTERISM" profile callers spin completed 2>/dev/null) == *"from main"* ]]
+	cat text | "$ASTERISM" profile run -e task-clock -- ./reader >output 2>said || true
+	grep "standard input is a pipe" said
 }

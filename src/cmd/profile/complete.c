@@ -7,6 +7,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
+#include "profile/surroundings.h"
 #include "profile/write.h"
 
 #include <string.h>
@@ -127,6 +128,33 @@ unsigned profile_warn(const struct profile *profile)
 	return count;
 }
 
+/* Where both say which variables they had. */
+static void compare_variables(const struct profile *sampled, const struct profile *simulated)
+{
+	const struct profile *from[] = { sampled, simulated };
+
+	if (!profile_get_info(sampled, PROFILE_VARIABLES) || !profile_get_info(simulated, PROFILE_VARIABLES))
+		return;
+	for (size_t k = 0; k < sizeof from / sizeof *from; k++) {
+		for (size_t i = 0; i < from[k]->info_count; i++) {
+			const char *key = profile_get_text(from[k], from[k]->infos[i].key), *first, *second;
+
+			if (strncmp(key, PROFILE_VARIABLE, strlen(PROFILE_VARIABLE)) != 0)
+				continue;
+			first = profile_get_info(sampled, key);
+			second = profile_get_info(simulated, key);
+			/* What both have is told once. */
+			if ((k && first) || (first && second && strcmp(first, second) == 0))
+				continue;
+			cli_warning("the runs differ in the variable %s: sampled %s%s%s, simulated %s%s%s",
+				    key + strlen(PROFILE_VARIABLE), first ? "with '" : "without it", first ? first : "",
+				    first ? "'" : "", second ? "with '" : "without it", second ? second : "",
+				    second ? "'" : "");
+			cli_hint("sample and simulate in the same environment");
+		}
+	}
+}
+
 /* What both say of their runs must not differ. */
 static void compare_runs(const struct profile *sampled, const struct profile *simulated)
 {
@@ -134,7 +162,7 @@ static void compare_runs(const struct profile *sampled, const struct profile *si
 		const char *key = profile_get_text(sampled, sampled->infos[i].key), *other;
 		const char *value = profile_get_text(sampled, sampled->infos[i].value);
 
-		if (strcmp(key, "cmd") != 0 && strcmp(key, "environment") != 0 && strcmp(key, "input") != 0 &&
+		if (strcmp(key, "cmd") != 0 && strcmp(key, "environment") != 0 && strcmp(key, PROFILE_INPUT) != 0 &&
 		    strncmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) != 0)
 			continue;
 		other = profile_get_info(simulated, key);
@@ -143,6 +171,7 @@ static void compare_runs(const struct profile *sampled, const struct profile *si
 		cli_warning("the runs differ in %s: '%s' was sampled, '%s' was simulated", key, value, other);
 		cli_hint("sample and simulate the same program with the same work");
 	}
+	compare_variables(sampled, simulated);
 }
 
 static int write_result(const struct cli_arguments *arguments, const struct profile *completed)

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct diag_source;
 
@@ -33,6 +34,9 @@ int profile_check_valgrind(void);
 
 /* Simulates the launched command. STATUS_LOST: it is not whole, and *simulated is there. */
 int profile_simulate(const struct cli_arguments *arguments, struct profile **simulated);
+
+/* Before one more run of the command: standard input is to have the same for it, from begin on if it is a file. */
+void profile_rewind_input(off_t begin);
 
 /* Completes as options say, with the warnings that are due. */
 int profile_join(const struct cli_arguments *arguments, const struct profile *sampled, const struct profile *simulated,

@@ -9,6 +9,7 @@
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
 #include "profile/sample/sample.h"
+#include "profile/surroundings.h"
 #include "profile/write.h"
 
 #include <errno.h>
@@ -223,6 +224,7 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 	struct session_rules *rules;
 	struct profile *sampled = NULL, *simulated = NULL;
 	int command = STATUS_FINE, status, status_simulated = STATUS_FINE, failed = STATUS_USAGE;
+	off_t input_begin = profile_input_begin();
 	bool is_empty;
 
 	(void)operands;
@@ -235,8 +237,10 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 	is_empty = sampled && rules && !sampled->samples;
 	if (sampled && command)
 		cli_warning("the sampled run ended with status %d", command);
-	if (sampled && !is_empty)
+	if (sampled && !is_empty) {
+		profile_rewind_input(input_begin);
 		status_simulated = profile_simulate(arguments, &simulated);
+	}
 	if (is_empty) {
 		failed = show(arguments, sampled);
 		status_simulated = STATUS_MATCH; /* as of grep: nothing was found, and there is nothing to share */

@@ -9,6 +9,7 @@
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
 #include "profile/compare.h"
+#include "profile/surroundings.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +31,8 @@ enum { NOT_RUN = 127, PATH_BYTES = 512, FIXED_ARGUMENTS = 12 };
 struct place {
 	char folder[PATH_BYTES];
 	char file[2 * PATH_BYTES];
-	size_t others; /* files of other processes */
+	size_t others;     /* files of other processes */
+	off_t input_begin; /* where standard input was, if it is a file */
 };
 
 int profile_check_valgrind(void)
@@ -190,12 +192,25 @@ static int simulate(const struct cli_arguments *arguments, struct place *place)
 	int status = 0, failed = make_folder(place);
 	pid_t pid;
 
+	place->input_begin = profile_input_begin();
 	if (!failed)
 		failed = run_valgrind(arguments, place->folder, &pid, &status);
 	if (failed)
 		return failed;
 	find_file(place, pid);
 	return judge(arguments, place, status);
+}
+
+void profile_rewind_input(off_t begin)
+{
+	struct stat about;
+
+	if (begin >= 0) {
+		lseek(STDIN_FILENO, begin, SEEK_SET);
+	} else if (fstat(STDIN_FILENO, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) {
+		cli_note("standard input is a pipe: this run of the command gets only what the one before has left");
+		cli_hint("if it reads it, put it into a file: ... -- COMMAND <FILE");
+	}
 }
 
 /* Whether the same command does the same work twice. */
@@ -227,11 +242,14 @@ static int compare_runs(const struct profile *first, const struct profile *secon
 	return STATUS_FINE;
 }
 
-static int simulate_again(const struct cli_arguments *arguments, const struct profile *first)
+static int simulate_again(const struct cli_arguments *arguments, const struct profile *first, off_t input_begin)
 {
 	struct profile *second = NULL;
 	struct place place;
-	int status = simulate(arguments, &place);
+	int status;
+
+	profile_rewind_input(input_begin);
+	status = simulate(arguments, &place);
 
 	if (!status)
 		status = profile_load(place.file, &second);
@@ -242,12 +260,13 @@ static int simulate_again(const struct cli_arguments *arguments, const struct pr
 	return status;
 }
 
-/* Of which builds it is, callgrind does not say. They are what they were just now. */
-static int load(const char *file, struct profile **simulated)
+/* Of which builds it is, and in which environment, callgrind does not say. They are what they were just now. */
+static int load(const struct place *place, struct profile **simulated)
 {
-	int status = profile_load(file, simulated);
+	int status = profile_load(place->file, simulated);
 
-	if (*simulated && profile_read_build_ids(*simulated)) {
+	if (*simulated &&
+	    (profile_read_build_ids(*simulated) || profile_note_surroundings(*simulated, place->input_begin))) {
 		cli_error("out of memory");
 		profile_free(*simulated);
 		*simulated = NULL;
@@ -262,27 +281,38 @@ int profile_simulate(const struct cli_arguments *arguments, struct profile **sim
 	int status = simulate(arguments, &place);
 
 	if (!status)
-		status = load(place.file, simulated);
+		status = load(&place, simulated);
 	remove_folder(&place);
 	if (*simulated && cli_has(arguments, OPTION_TWICE)) {
-		int again = simulate_again(arguments, *simulated);
+		int again = simulate_again(arguments, *simulated, place.input_begin);
 
 		status = again ? again : status;
 	}
 	return status;
 }
 
-static void put_build_ids(const struct profile *simulated, FILE *stream)
+static bool is_put(const char *key)
+{
+	static const char *const begins[] = { PROFILE_BUILD_ID, PROFILE_VARIABLE, PROFILE_VARIABLES, PROFILE_INPUT };
+
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+		if (strncmp(key, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void put_infos(const struct profile *simulated, FILE *stream)
 {
 	for (size_t i = 0; i < simulated->info_count; i++) {
 		const char *key = profile_get_text(simulated, simulated->infos[i].key);
 
-		if (strncmp(key, PROFILE_BUILD_ID, strlen(PROFILE_BUILD_ID)) == 0)
+		if (is_put(key))
 			fprintf(stream, "desc: %s: %s\n", key, profile_get_text(simulated, simulated->infos[i].value));
 	}
 }
 
-/* As it is, with build-ids behind the command. */
+/* As it is, with what else is known of the run behind the command. */
 static int copy_file(const char *file, const struct profile *simulated, FILE *stream)
 {
 	FILE *from = fopen(file, "re");
@@ -297,7 +327,7 @@ static int copy_file(const char *file, const struct profile *simulated, FILE *st
 	errno = 0;
 	while ((got = getline(&line, &room, from)) > 0 && fwrite(line, 1, (size_t)got, stream) == (size_t)got) {
 		if (!is_said && strncmp(line, "cmd:", 4) == 0) {
-			put_build_ids(simulated, stream);
+			put_infos(simulated, stream);
 			is_said = true;
 		}
 	}
@@ -307,7 +337,7 @@ static int copy_file(const char *file, const struct profile *simulated, FILE *st
 	return result;
 }
 
-/* What callgrind has written goes out, and of which builds it is. */
+/* What callgrind has written goes out, and of which builds and in which environment it is. */
 int profile_simulate_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct profile *simulated = NULL;
@@ -328,11 +358,11 @@ int profile_simulate_run(const struct cli_arguments *arguments, const char **ope
 		return STATUS_USAGE;
 	status = simulate(arguments, &place);
 	if (!status)
-		status = load(place.file, &simulated);
+		status = load(&place, &simulated);
 	written = profile_close(arguments, stream, simulated ? copy_file(place.file, simulated, stream) : 0);
 	remove_folder(&place);
 	if (simulated && !written && cli_has(arguments, OPTION_TWICE)) {
-		int again = simulate_again(arguments, simulated);
+		int again = simulate_again(arguments, simulated, place.input_begin);
 
 		status = again ? again : status;
 	}

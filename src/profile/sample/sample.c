@@ -9,6 +9,7 @@
 #include "profile/sample/between.h"
 #include "profile/sample/places.h"
 #include "profile/sample/rings.h"
+#include "profile/surroundings.h"
 #include "session/live/launch.h"
 
 #include <errno.h>
@@ -195,6 +196,8 @@ static int run(struct sampling *sampling, struct asterism_diag *diag)
 		return result;
 	event = rings_event(sampling->rings);
 	if (profile_add_event(sampling->profile, event, strlen(event)))
+		return diag_no_memory(diag);
+	if (profile_note_surroundings(sampling->profile, profile_input_begin()))
 		return diag_no_memory(diag);
 	begin = clock_now_ns();
 	result = launch_go(&sampling->launch, options->command[0], diag);
