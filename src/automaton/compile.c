@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order of the passes that turn a unit into an image. */
+/* Compiles a unit into an image: calls the passes in order. */
 
 #include "automaton/compile.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an event that says `*` for parts of a machine's key finds the instances that agree in the others: by an
- * index of just those parts, in which every instance stands from its opening to its end. It is built like the index of
- * runs (index.c): buckets of chains, of which the first instance stands for all. So what such an event costs does not
- * depend on the instances that it does not concern. Chains are in opening order because instances only join at the end,
- * when they are opened.
+ * How an event that says `*` for parts of a machine's key finds the instances that agree in the other parts: by an
+ * index of just those parts, which holds every instance from its opening to its end. It is built like the index of runs
+ * (index.c): buckets of chains, of which the first instance stands for all. So what such an event costs does not depend
+ * on the instances that it does not concern. Chains are in opening order because instances only join at the end, when
+ * they are opened.
  */
 
 #include "engine/machine-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what each operation of the engine's code does. The semantics are those of program/eval.h, operation by
+ * The operations of the engine's code, one function each. The semantics are those of program/eval.h, operation by
  * operation; the macros exist because the bodies differ in a type and an operator only.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which operations an expression becomes. Conditions are compiled for control flow: "jump to this label if the
+ * Compiles expressions to the engine's operations. Conditions are compiled for control flow: "jump to this label if the
  * node yields this", else fall through, so AND, OR and NOT cost nothing themselves. Recursion is as deep as the
  * expression, which the loader bounds, as it bounds the number of nodes visited.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which classes are counted as a whole. In `[pagefault[>1000]:a] WITHIN 1s` every event opens a run and adds
- * one to each that is open: a thousand steps that all do the same. Where a class has one state, whose runs all begin
- * with the same count and go on by the same transition `count = count + 1`, the runs of a chain differ in their counts
- * alone, and the oldest has the greatest. So a chain keeps one number of pending increments, a run's slot holds
- * what its count is beyond that, and an event steps the oldest runs as long as they are ripe for something else than
- * counting, then adds one to the number. A reader of the slots adds the number first; a run that
- * leaves its chain always does. Results are the same.
+ * Counts a whole chain of runs in one step, for the classes that allow it. In `[pagefault[>1000]:a] WITHIN 1s` every
+ * event opens a run and adds one to each that is open: a thousand steps that all do the same. Where a class has one
+ * state, whose runs all begin with the same count and go on by the same transition `count = count + 1`, the runs of a
+ * chain differ in their counts alone, and the oldest has the greatest. So a chain keeps one number of pending
+ * increments, a run's slot holds what its count is beyond that, and an event steps the oldest runs as long as they are
+ * ripe for something else than counting, then adds one to the number. A reader of the slots adds the number first; a
+ * run that leaves its chain always does. Results are the same.
  */
 
 #include "engine/engine-priv.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides, once per engine, everything about an event that depends on its type alone: which rules it means something
- * to, which classes of theirs it concerns and where it carries the key, and which transitions each state has for it. A
- * rule that can do nothing with a type does not appear under it.
+ * Builds, once per engine, the tables of what an event means by its type alone: which rules use it, which classes of
+ * theirs it concerns and where it carries the key, and which transitions each state has for it. A rule that can do
+ * nothing with a type does not appear under it.
  */
 
 #include "engine/machine-priv.h"

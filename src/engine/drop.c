@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which open runs an end or a loss elsewhere concerns: those of a key where a match drops them or where they
+ * Drops open runs that an end or a loss elsewhere concerns: those of a key where a match drops them or where they
  * depend on a run that was refused, all of them where events were lost. What a loss marks ends at once where the rule
  * discards it, so its place is free.
  */

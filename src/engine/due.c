@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which instance of a machine is due first. Each has a time of its own that any transition may change, earlier
- * or later, so they stand in a heap and know their places in it: setting a timer takes logarithmic time. What is usual
+ * A heap of a machine's instances by due time. Each has a time of its own that any transition may change, earlier or
+ * later, so they stand in a heap and know their places in it: setting a timer takes logarithmic time. What is usual
  * takes constant time: to set one later than all others, and to put one off, for which its place is only put right when
  * it comes to be the first.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a match is told and what it raises. Raised events wait in a queue, as records: each is dealt with by all
- * rules before anything that it raised itself, and all of them before the next event from outside or the next timer.
- * The loader has excluded circles, so the queue becomes empty; what it has no room for is a counted loss, which marks
- * all open runs.
+ * Reports matches and raises their events. Raised events wait in a queue, as records: each is dealt with by all rules
+ * before anything that it raised itself, and all of them before the next event from outside or the next timer. The
+ * loader has excluded circles, so the queue becomes empty; what it has no room for is a counted loss, which marks all
+ * open runs.
  */
 
 #include "engine/machine-priv.h"

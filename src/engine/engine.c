@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an engine is made, and what happens in which order when an event arrives: time first, then the rules. */
+/* Creates engines and runs the steps for an arriving event: first the timers that are due, then the rules. */
 
 #include "engine/machine-priv.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the events of a match are kept for RETURN SEQUENCE. A history is a list from the youngest event to the
- * oldest; copies of a run share what they have in common, by reference counts, and all runs of a rule share one copy of
- * an event. Memory comes from chunks in a few block sizes and is bounded per rule; when it is used up, the run that
- * wanted more is refused like one that found the pool full.
+ * Keeps the events of open runs for RETURN SEQUENCE. A history is a list from the youngest event to the oldest; copies
+ * of a run share what they have in common, by reference counts, and all runs of a rule share one copy of an event.
+ * Memory comes from chunks in a few block sizes and is bounded per rule; when it is used up, the run that wanted more
+ * is refused like one that found the pool full.
  */
 
 #include "engine/engine-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an event finds its runs: one hash table per rule from (class, key values) to the chain of the runs that
- * wait there. A bucket is a list of the chains' first runs, so no more than the runs themselves is looked at, and
+ * The index by which an event finds its runs: one hash table per rule from (class, key values) to the chain of the runs
+ * that wait there. A bucket is a list of the chains' first runs, so no more than the runs themselves is looked at, and
  * finding, inserting and removing take constant expected time however many runs are open. Hashes are seeded: who
  * chooses the keys cannot choose the collisions.
  *

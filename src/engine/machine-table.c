@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a machine needs beyond a rule, and where in an instance it is. */
+/* The tables that the engine keeps for a machine beyond those of a rule, and the offsets of its data in an instance. */
 
 #include "engine/machine-priv.h"
 #include "program/query.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an event, or a timer, does to a machine: docs/internals/execution.md, "Machines". An event concerns one
- * instance at most, unless it says `*`; so nothing has to be put in order but the instance's own move and what is told
- * of it.
+ * Executes a machine's transitions for an event or a timer: docs/internals/execution.md, "Machines". An event concerns
+ * one instance at most, unless it says `*`; so nothing has to be put in order but the instance's own move and what is
+ * told of it.
  */
 
 #include "engine/life-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which run gives its place to a newer one: that of its key in a state, where the rule keeps the latest alone;
+ * Picks the run that gives its place to a newer one: that of its key in a state, where the rule keeps the latest alone;
  * one of its key, where a key has had its share; the oldest of all, where the pool is full.
  * docs/internals/execution.md, "Places".
  */

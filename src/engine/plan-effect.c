@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a transition's actions needs no code. Three things are done one after the other: a block of slots is
- * moved, numbers that do not depend on slots are stored, the other actions are run as code. So an action may change
- * places with others: with none whose slot it reads or writes, and with none that reads its own.
+ * Turns those actions of a transition that need no code into moves and stores. Three things are done one after the
+ * other: a block of slots is moved, numbers that do not depend on slots are stored, the other actions are run as code.
+ * So an action may change places with others: with none whose slot it reads or writes, and with none that reads its
+ * own.
  */
 
 #include "engine/plan-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a condition needs no code: the first thing that it asks becomes a range if it can be one.
+ * Turns the first thing that a condition asks into a range check where that is possible, which needs no code.
  * plan-effect.c does the same for actions.
  */
 

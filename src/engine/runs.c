@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where runs live. A rule's pool costs what it has been used for: chunks double, and what a chunk holds is
- * carved off when it is first needed. How many runs a rule may have is not decided here but where they are parked; a
- * step holds a few more for the moment (the opened run, copies that match, matches not told yet).
+ * Allocates runs from per-rule pools. A rule's pool costs what it has been used for: chunks double, and what a chunk
+ * holds is carved off when it is first needed. How many runs a rule may have is not decided here but where they are
+ * parked; a step holds a few more for the moment (the opened run, copies that match, matches not told yet).
  */
 
 #include "engine/engine-priv.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which of many rules an event can open a run of, without asking each. Where a rule does nothing with a type
- * but open runs, and its guard asks `field == constant` before anything that may fail, its entry stands under that
- * constant: a hundred rules for a hundred system calls cost little more than one. This is a filter only: what it lets
- * through is judged by the guard itself, so two constants may well fall together.
+ * A filter that finds, among many rules, those in which an event can open a run, without asking each. Where a rule does
+ * nothing with a type but open runs, and its guard asks `field == constant` before anything that may fail, its entry
+ * stands under that constant: a hundred rules for a hundred system calls cost little more than one. This is a filter
+ * only: what it lets through is judged by the guard itself, so two constants may well fall together.
  */
 
 #include "base/hash-table.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when runs are overdue and in which order. Per rule the parked runs stand by first_ts, and since the limit is
- * the rule's, by deadline: a new run is the latest, unless its event came late, a copy stands with its original, so
- * adding and removing take constant time. A heap of rules by the deadline of their first run tells whose turn it is;
- * its keys are lower bounds (a rule's first deadline only ever moves forward) and are put right when they come up. A
- * machine's instances have times of their own, and a heap of their own (due.c): where its first comes to be due
- * earlier, its place here changes.
+ * Finds the runs that are overdue, in order. Per rule the parked runs stand by first_ts, and since the limit is the
+ * rule's, by deadline: a new run is the latest, unless its event came late, a copy stands with its original, so adding
+ * and removing take constant time. A heap of rules by the deadline of their first run tells whose turn it is; its keys
+ * are lower bounds (a rule's first deadline only ever moves forward) and are put right when they come up. A machine's
+ * instances have times of their own, and a heap of their own (due.c): where its first comes to be due earlier, its
+ * place here changes.
  *
  * What is raised at a deadline is an event of that time, which is in time for every run that is due then and has not
  * matched yet. So the runs that only end at a time end after all that matches or goes off at it.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what becomes of an event in which a string is unread: a rule that looks at it does not see the event, which
- * is counted, and its open runs are marked as after a loss. All other rules see it. A rule that asks how a string ends
- * sees an event in which it may have been cut as far as it goes; that is counted, too, and what comes of it is marked,
- * with the runs that might have been concerned. All this is rare, so what is asked of every event is one byte for each
- * string that some rule looks at, and another where one asks how it ends.
+ * Handles events in which a string could not be read: a rule that looks at it does not see the event, which is counted,
+ * and its open runs are marked as after a loss. All other rules see it. A rule that asks how a string ends sees an
+ * event in which it may have been cut as far as it goes; that is counted, too, and what comes of it is marked, with the
+ * runs that might have been concerned. All this is rare, so what is asked of every event is one byte for each string
+ * that some rule looks at, and another where one asks how it ends.
  */
 
 #include "engine/engine-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how what becomes of runs is counted. Nothing here runs unless counts were asked for. */
+/* Counts what becomes of runs, for --why. Nothing here runs unless counts were asked for. */
 
 #include "engine/step-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a transition of a machine writes, in this order: the key and the variables of a new instance, what its
+ * Generates the actions of a machine's transition, in this order: the key and the variables of a new instance, what its
  * blocks assign and what they tell, who moved it, its timer, the trail, the number of what is told.
  */
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a machine is laid into the tables of the image: what it is found by, and the order of the passes. */
+/*
+ * Compiles a machine into the tables of the image: runs the passes in order, and writes the keys by which instances are
+ * found.
+ */
 
 #include "automaton/machine/machine-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a machine's expressions become nodes: its keys and variables are slots once there is an instance. */
+/* Compiles a machine's expressions to nodes: its keys and variables are slots once there is an instance. */
 
 #include "automaton/machine/machine-priv.h"
 

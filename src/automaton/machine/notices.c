@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how what a transition tells is found in the instance when it is told, after the last assignment: a value that
- * may have changed since, or that the event had, is kept in a slot of its own - of one that may divide by zero, and
- * then is told as none, all that it is computed from. Notices share these slots, as an
- * instance tells one at a time, and transitions that tell the same from the same places share a notice.
+ * Stores what a transition reports so that it can still be read from the instance after the last assignment: a value
+ * that may have changed since, or that the event had, is kept in a slot of its own - of one that may divide by zero,
+ * and then is reported as none, all that it is computed from. Notices share these slots, as an instance tells one at a
+ * time, and transitions that tell the same from the same places share a notice.
  */
 
 #include "automaton/machine/machine-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which transitions a state of the image has, and in which order they are tried: for each type of event the
- * copies, then what has a WHERE, then what has none; a state's own before those outside of states. So for timers.
+ * Orders the transitions of a machine's states, which are tried in this order: for each type of event the copies, then
+ * what has a WHERE, then what has none; a state's own before those outside of states. So for timers.
  */
 
 #include "automaton/machine/machine-priv.h"

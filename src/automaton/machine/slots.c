@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what an instance remembers: its key, its variables, its timer, the way it came, what it is about to tell. */
+/* Allocates the slots of an instance: key, variables, timer, trail, and the number of the notice. */
 
 #include "automaton/machine/machine-priv.h"
 

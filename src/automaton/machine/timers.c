@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how one timer of an instance serves all AFTERs of its state: it stands at the next of them. Where there are
- * several, the instance knows when it came, so that each is told from the others by the time at which it fires.
+ * One timer of an instance serves all AFTERs of its state: it is set to the next of them. Where there are several, the
+ * instance knows when it came, so that each is told from the others by the time at which it fires.
  */
 
 #include "automaton/machine/machine-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a transition writes down: fields for later, counts, array functions, joins, presence, context. */
+/* Generates the actions of a transition: stored fields, counts, array functions, joins, presence, context. */
 
 #include "automaton/rule/rule-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which events are bound at a position: on some way there (may), on every way there (must). A forward data-flow
- * analysis over the position graph, iterated to its fixed point.
+ * Computes which events are bound at a position: on some way there (may), on every way there (must). A forward
+ * data-flow analysis over the position graph, iterated to its fixed point.
  */
 
 #include "automaton/rule/pattern-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where a condition is tested: guards, joins and correlations on the transition that takes their event,
- * relations on the first transition after which all they name is known.
+ * Places each condition on the transition that can test it: guards, joins and correlations on the transition that takes
+ * their event, relations on the first transition after which all they name is known.
  */
 
 #include "automaton/rule/rule-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides that no EMIT feeds itself: rules and machines are the vertices of a graph, an edge leads from who emits a
- * type to who names it.
+ * Rejects cycles of EMIT: rules and machines are the vertices of a graph, an edge leads from who emits a type to who
+ * names it.
  */
 
 #include "automaton/rule/rule-priv.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which edges of a state are one: alternatives that begin with the same event are merged into an edge to a set
- * of positions (the subset construction, done only where the shared event carries nothing of its own), and what cannot
- * be told apart is diagnosed with both places.
+ * Merges the edges of a state: alternatives that begin with the same event are merged into an edge to a set of
+ * positions (the subset construction, done only where the shared event carries nothing of its own), and what cannot be
+ * told apart is diagnosed with both places.
  */
 
 #include "automaton/rule/rule-priv.h"

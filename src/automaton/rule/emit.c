@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a finished rule is laid into the tables of the image. */
+/* Writes a finished rule into the tables of the image. */
 
 #include "automaton/rule/rule-priv.h"
 

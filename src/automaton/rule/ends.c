@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which runs end with a process or a thread: those that wait for what it alone can do, and can do no more once
- * it has ended. Its number is then another's, who has no part in the run. What the kernel still does in the name of who
- * has ended - files and sockets are closed after that - is no such thing, so only states that wait for system calls,
- * programs, children and probes have an end of this kind. A thread that executes a program, and is not the first one of
- * its process, goes on under the number of the first one: its own number is another's from then on, too.
+ * Adds the transitions by which the end of a process or a thread ends runs: those that wait for what it alone can do,
+ * and can do no more once it has ended. Its number is then another's, who has no part in the run. What the kernel still
+ * does in the name of who has ended - files and sockets are closed after that - is no such thing, so only states that
+ * wait for system calls, programs, children and probes have an end of this kind. A thread that executes a program, and
+ * is not the first one of its process, goes on under the number of the first one: its own number is another's from then
+ * on, too.
  */
 
 #include "automaton/rule/rule-priv.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what says of a match that it is excepted: some exception, all of whose conditions can be asked and hold. */
+/*
+ * Compiles the exceptions of a rule to one condition: a match is excepted if some exception holds, all of whose
+ * conditions can be asked.
+ */
 
 #include "automaton/rule/rule-priv.h"
 

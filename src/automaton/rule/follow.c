@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what may come after a position: the edges of the position automaton. The order of the edges is the order in
+ * Computes the edges of the position automaton: what may come after a position. The order of the edges is the order in
  * which an event tries them; it settles what the language settles by "closes at the first event that fits its
  * follower": followers come before another round. Edges that no order settles get a common group.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the negations in force in a state forbid. A negated structure is followed through all its ways at once:
- * a slot holds a bit for each of its positions that some way has come to. What completes it ends the run.
+ * Compiles the negations in force in a state to transitions that end the run. A negated structure is followed through
+ * all its ways at once: a slot holds a bit for each of its positions that some way has come to. What completes it ends
+ * the run.
  */
 
 #include "automaton/rule/rule-priv.h"

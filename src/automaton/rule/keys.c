@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides under which key the runs of a state wait: the values that the next event must carry whatever it turns out to
- * be. An equality that the key expresses is not tested again.
+ * Computes the key under which the runs of a state wait: the values that the next event must carry whatever it turns
+ * out to be. An equality that the key expresses is not tested again.
  */
 
 #include "automaton/rule/rule-priv.h"

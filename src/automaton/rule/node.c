@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an expression of the language becomes nodes of the image. */
+/* Compiles expressions of the language to nodes of the image. */
 
 #include "automaton/rule/rule-priv.h"
 

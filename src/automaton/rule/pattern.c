@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which positions a pattern has and how its tree is seen by the construction: counts, emptiness, order.
+ * Builds the positions of a pattern, and answers what the construction asks about its tree: counts, emptiness, order.
  */
 
 #include "automaton/rule/pattern-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where the image says what matches of a rule mean to people. */
+/* Writes the properties of a rule - what its matches mean to people - into the image. */
 
 #include "automaton/rule/rule-priv.h"
 

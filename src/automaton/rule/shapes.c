@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which rules are warned of: those whose runs pile up where many events open them, and those that pair the
- * beginning of a call with the end of a later one. Only what is surely so: what a guard lets through is not known here.
+ * Warns of rules of two expensive or misleading shapes: those whose runs pile up where many events open them, and those
+ * that pair the beginning of a call with the end of a later one. Only what is surely so: what a guard lets through is
+ * not known here.
  */
 
 #include "automaton/rule/rule-priv.h"

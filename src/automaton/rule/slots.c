@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a run must remember: one slot for each thing that is read after its event has gone by. */
+/* Allocates the slots of a run: one for each value that is read after its event has gone by. */
 
 #include "automaton/rule/rule-priv.h"
 

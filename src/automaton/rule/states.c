@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which states a rule has and where each of its transitions lands. */
+/* Builds the states of a rule and the targets of their transitions. */
 
 #include "automaton/rule/rule-priv.h"
 

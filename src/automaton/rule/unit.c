@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which event types an image holds and under which numbers. */
+/* Numbers the event types of an image. */
 
 #include "automaton/rule/rule-priv.h"
 
