@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how many events are run at once: a loop whose body is the code for all types, chosen by the record's type. */
+/* Runs many events in one test run: a loop whose body is the code for all types, chosen by the record's type. */
 
 #include "ebpf/batch.h"
 

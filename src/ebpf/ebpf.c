@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an executor is put together: a matcher, and either the kernel's tracepoints or test runs to feed it. */
+/* Assembles an executor: a matcher, and either the kernel's tracepoints or test runs that feed it. */
 
 #include "ebpf/ebpf.h"
 

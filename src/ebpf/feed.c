@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how events from user space are run through the generated code: a program per type and part of its code. */
+/* Runs events from user space through the generated code: a program per type and part of its code. */
 
 #include "ebpf/feed.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a plan is made with where it is not run: all that is allowed, and what the catalog says of events. */
+/* Makes a plan without running it: with all features allowed, and what the catalog says of events. */
 
 #include "ebpf/live-plan.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the time that programs take is found out. */
+/* Measures the time that programs take. */
 
 #include "ebpf/run-time.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is read of a thread, and whether it stood still meanwhile: it was on no processor before and afterwards,
- * and has not been switched away from in between.
+ * Reads the stack of a thread, and detects whether it stood still meanwhile: it was on no processor before and
+ * afterwards, and has not been switched away from in between.
  */
 
 #include "ebpf/thread-stack.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is done at a match before the thread that completed it goes on: signals, counters, histograms. It comes
- * before the match is put into the ring, so that neither a full ring nor a slow reader keeps it from happening, and the
- * match says which statements are done; what could not be is left to user space.
+ * Generates the actions that are done at a match before the thread that completed it continues: signals, counters,
+ * histograms. It comes before the match is put into the ring, so that neither a full ring nor a slow reader keeps it
+ * from happening, and the match says which statements are done; what could not be is left to user space.
  *
  * A signal to the current process is taken before it runs its next instruction in user mode. The kernel sends it in
  * place, or, where interrupts are off, from an interrupt of this processor as soon as they are on.

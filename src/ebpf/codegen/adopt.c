@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whether the copy of a machine's instance for another key, made in scratch (codegen/inherit.c), is kept. */
+/* Keeps or discards the copy of a machine's instance for another key, made in scratch (codegen/inherit.c). */
 
 #include "ebpf/codegen/machine.h"
 #include "ebpf/memory/places.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a transition's conditions and actions are evaluated; a division by zero is counted. */
+/* Generates code for a transition's conditions and actions; a division by zero is counted. */
 
 #include "ebpf/codegen/codegen.h"
 

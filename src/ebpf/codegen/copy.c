@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how SKIPTILLANY takes both ways: a copy of the run goes on, the original waits for another such event. */
+/* Takes both ways of SKIPTILLANY: a copy of the run goes on, the original waits for another such event. */
 
 #include "ebpf/codegen/codegen.h"
 #include "ebpf/memory/places.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a rule raises events. Its match is put together not in the ring but in a node of memory that each program
- * has for each CPU, told, and listed; when all rules have dealt with the event, and no lock is held, events are made
- * from its slots and dealt with (codegen/drain.c). The number of nodes is bounded: a match that finds none is a counted
+ * Raises the events of a rule. Its match is put together not in the ring but in a node of memory that each program has
+ * for each CPU, told, and listed; when all rules have dealt with the event, and no lock is held, events are made from
+ * its slots and dealt with (codegen/drain.c). The number of nodes is bounded: a match that finds none is a counted
  * loss.
  *
  * Matches of one event stand in the order in which their runs were opened.

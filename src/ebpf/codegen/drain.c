@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order raised events are dealt with: in that in which they were raised, each by all rules before
- * anything that it raised itself, and all of them when the event from outside has been dealt with by all rules. A
- * callback of bpf_loop takes the first node that is pending to the place it stands at, where its next event is made and
- * given to the rules that take it. What these raise goes to the end of the list.
+ * Deals with raised events in order: in that in which they were raised, each by all rules before anything that it
+ * raised itself, and all of them when the event from outside has been dealt with by all rules. A callback of bpf_loop
+ * takes the first node that is pending to the place it stands at, where its next event is made and given to the rules
+ * that take it. What these raise goes to the end of the list.
  *
  * The number of turns is bounded: what is left after them is a counted loss of the rules that raised it.
  *

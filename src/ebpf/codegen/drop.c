@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what becomes of open runs for which another one is the reason: a match ends those of its key (AFTER MATCH
- * DROP), a run that found no place marks those that its match might have ended, and where a rule discards what a loss
- * may have spoiled, runs that were open then end when they are next met, by an event or the sweep.
+ * Drops open runs on account of another one: a match ends those of its key (AFTER MATCH DROP), a run that found no
+ * place marks those that its match might have ended, and where a rule discards what a loss may have spoiled, runs that
+ * were open then end when they are next met, by an event or the sweep.
  */
 
 #include "ebpf/codegen/codegen.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what happens when the timer of a machine's instance goes off: the transitions of its state for it, with a
- * record that says when it was due and who moved the instance last. The sweep does so one timer at a time; an event
- * that comes before the sweep sees to it itself, so that nothing depends on how late the sweep is.
+ * Fires the timer of a machine's instance: the transitions of its state for it, with a record that says when it was due
+ * and who moved the instance last. The sweep does so one timer at a time; an event that comes before the sweep sees to
+ * it itself, so that nothing depends on how late the sweep is.
  */
 
 #include "ebpf/codegen/machine.h"

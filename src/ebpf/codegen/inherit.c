@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a machine's instance is copied for another key. The copy is made aside, and a place taken for it, while
- * the original's bucket is locked; when that lock was given back, the other key's bucket is locked, and the copy goes
- * to its place unless there is an instance with its key. So no two locks are held at once; an event of the other key
- * may come in between.
+ * Copies a machine's instance for another key. The copy is made aside, and a place taken for it, while the original's
+ * bucket is locked; when that lock was given back, the other key's bucket is locked, and the copy goes to its place
+ * unless there is an instance with its key. So no two locks are held at once; an event of the other key may come in
+ * between.
  */
 
 #include "ebpf/codegen/machine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what becomes of a machine's instance that took a transition: it is told of, it ends, its timer is noted. */
+/* Completes a transition of a machine's instance: it is told of, it ends, its timer is noted. */
 
 #include "ebpf/codegen/machine.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when the lock is taken that an event holds to its end (memory/held.c). Before that an event looks, without
- * the lock, whether there is anything for it to do. An event that finds nothing in one chain has its place in the order
- * when it looked. One that looks at several could miss a run that is on its way from one to another; so moves are
- * counted, and the counter is looked at again.
+ * Takes the lock that an event holds to its end (memory/held.c) as late as possible. Before that an event looks,
+ * without the lock, whether there is anything for it to do. An event that finds nothing in one chain has its place in
+ * the order when it looked. One that looks at several could miss a run that is on its way from one to another; so moves
+ * are counted, and the counter is looked at again.
  */
 
 #include "ebpf/codegen/codegen.h"

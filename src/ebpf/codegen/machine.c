@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a machine does at an event (docs/internals/execution.md, "Machines"). There is one instance per key at
+ * Generates what a machine does at an event (docs/internals/execution.md, "Machines"). There is one instance per key at
  * most, so the lock of its bucket is held from looking it up until what was opened in its stead is linked: no two
  * events can open it at once. Where it is found, whatever its state does with the event, nothing is opened.
  *

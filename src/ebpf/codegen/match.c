@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what user space gets to know of a match: who and when from the event, everything else through the slots. */
+/* Writes a match to the ring: who and when from the event, everything else through the slots. */
 
 #include "ebpf/codegen/derived.h"
 #include "ebpf/codegen/machine.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a program notes a process before it stops it (react/stops.h). The whole note is one word that changes by
- * one compare-and-exchange, so whatever dies when, it is there or not. Losing the race for a slot leads to the next
- * one.
+ * Notes a process before a program stops it (react/stops.h). The whole note is one word that changes by one
+ * compare-and-exchange, so whatever dies when, it is there or not. Losing the race for a slot leads to the next one.
  */
 
 #include "ebpf/codegen/note.h"

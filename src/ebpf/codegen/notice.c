@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of a machine's rows belongs to the notice that is told: its number is in the notice slot. */
+/*
+ * Selects the rows of a machine's table that belong to the notice that is reported: its number is in the notice slot.
+ */
 
 #include "ebpf/codegen/machine.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an event opens a run. A run that completes with its first event never takes a place: its slots are
- * computed in the ring. Where a `hold` may end it at once, they are computed aside first, so that it takes no place
- * either.
+ * Opens runs. A run that completes with its first event never takes a place: its slots are computed in the ring. Where
+ * a `hold` may end it at once, they are computed aside first, so that it takes no place either.
  */
 
 #include "ebpf/codegen/machine.h"

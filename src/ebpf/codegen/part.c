@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the code for one event type is made of: the frame, then the rules. Of those that can only be opened by
- * the event, and only if one of its fields has a certain value, a binary tree over these values finds the few that it
- * concerns. So a hundred rules about different system calls cost little more than one.
+ * Assembles the code for one event type: the frame, then the rules. Of those that can only be opened by the event, and
+ * only if one of its fields has a certain value, a binary tree over these values finds the few that it concerns. So a
+ * hundred rules about different system calls cost little more than one.
  */
 
 #include "ebpf/codegen/part.h"

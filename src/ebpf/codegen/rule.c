@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order in which a rule deals with an event. */
+/* Generates a rule's code for an event, step by step in order. */
 
 #include "ebpf/codegen/machine.h"
 #include "ebpf/codegen/part.h"

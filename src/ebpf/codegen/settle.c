@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what becomes of the runs that this event sent elsewhere: they are linked when all walks are done, so that
- * none is stepped twice and no two buckets are ever locked at once.
+ * Links the runs that this event sent elsewhere: they are linked when all walks are done, so that none is stepped twice
+ * and no two buckets are ever locked at once.
  */
 
 #include "ebpf/codegen/codegen.h"

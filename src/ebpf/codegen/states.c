@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a run is taken to the code of its state. */
+/* Jumps to the code of a run's state. */
 
 #include "ebpf/codegen/codegen.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what an event does to a run that waits for it: the transitions of its state, in order. */
+/* Steps a run that waits for an event: the transitions of its state, in order. */
 
 #include "ebpf/codegen/machine.h"
 

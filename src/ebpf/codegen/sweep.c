@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what happens to a run whose time is up. The list it comes from was made without locks, so everything is
- * looked at again: is the run still in the bucket it says it is in, and is it overdue? Only then it leaves the chain
- * and, in a state that waits for the deadline, matches: at first_ts + within, with the context of its last positive
- * event.
+ * Ends a run whose time is up. The list it comes from was made without locks, so everything is looked at again: is the
+ * run still in the bucket it says it is in, and is it overdue? Only then it leaves the chain and, in a state that waits
+ * for the deadline, matches: at first_ts + within, with the context of its last positive event.
  */
 
 #include "ebpf/codegen/derived.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a rule learns of an event that it would look at where something of it could not be read. */
+/* Handles an event that a rule would look at where something of it could not be read. */
 
 #include "ebpf/codegen/part.h"
 

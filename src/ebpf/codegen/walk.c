@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides how an event finds the runs that wait for it: one walk along one chain per key.
- */
+/* Generates the walks by which an event finds the runs that wait for it: one walk along one chain per key. */
 
 #include "ebpf/codegen/codegen.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which run was opened first of all that wait, for rules in which it gives way where the pool is full. Nothing
- * is kept for that but for each segment of the places a time before which none of its runs was made: it is noted when
- * the first run comes there, and put right when the segment is looked through. A run that leaves changes nothing, so
- * opening and ending cost what they cost elsewhere; finding the oldest, a look at the segments and at the places of
- * one, or of a few where several noted times were passed.
+ * Finds the waiting run that was opened first, for rules in which it gives way where the pool is full. Nothing is kept
+ * for that but for each segment of the places a time before which none of its runs was made: it is noted when the first
+ * run comes there, and put right when the segment is looked through. A run that leaves changes nothing, so opening and
+ * ending cost what they cost elsewhere; finding the oldest, a look at the segments and at the places of one, or of a
+ * few where several noted times were passed.
  *
  * Nothing is locked: what is found is looked at again under the lock of its bucket.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how chains are locked and changed.
+ * Generates code that locks and changes the chains of a bucket.
  *
  * A bucket's lock is 0 when free. It is taken by compare-and-exchange, which orders as a full barrier, and given back
  * by a plain store where stores are never reordered with earlier accesses (x86), else by an exchange. Progress: an

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a chain is gone along: bpf_loop calls a function for each run, with the bucket locked; between turns the
+ * Generates the walk along a chain: bpf_loop calls a function for each run, with the bucket locked; between turns the
  * frame tells where it stands. The run of a turn may leave the chain, as the next one was noted before.
  */
 

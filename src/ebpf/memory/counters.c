@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how generated code addresses its memory and counts. What changes with every run is counted per CPU: without
- * atomics where no program can interrupt another one of the rule.
+ * Generates code that addresses the memory of rules and counts in it. What changes with every run is counted per CPU:
+ * without atomics where no program can interrupt another one of the rule.
  */
 
 #include "ebpf/memory/emit.h"

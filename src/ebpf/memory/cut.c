@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a rule that asks how strings end learns of an event in which one may have been cut. */
+/* Generates what a rule that asks how strings end does with an event in which one may have been cut. */
 
 #include "ebpf/memory/emit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what an emitter knows when it begins: the slots are those of the run in r7. */
+/* Creates the emitter of a rule's code, with the slots at those of the run in r7. */
 
 #include "ebpf/memory/emit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how numbers get into the frame: so that the verifier never knows them.
+ * Stores numbers in the frame so that the verifier never knows them.
  *
  * What a verifier knows about a number on the stack it must follow through every turn of bpf_loop, and through every
  * access by another register than r10. Older ones do neither. Before 6.7 a callback is looked at for its first turn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which bucket a key belongs: multiplicative hashing (Knuth), whose upper bits spread well even for numbers
- * given out in a row, as thread ids are. What it multiplies by is drawn for each session, as observed processes choose
- * keys: those that all belong in one bucket would have to be walked through at each event. An event's key and a run's
- * must hash alike although the fields of one may be wider than the slots of the other: numbers are extended to 64 bits,
+ * Hashes a key to its bucket: multiplicative hashing (Knuth), whose upper bits spread well even for numbers given out
+ * in a row, as thread ids are. What it multiplies by is drawn for each session, as observed processes choose keys:
+ * those that all belong in one bucket would have to be walked through at each event. An event's key and a run's must
+ * hash alike although the fields of one may be wider than the slots of the other: numbers are extended to 64 bits,
  * texts hashed up to the first word that is zero.
  */
 

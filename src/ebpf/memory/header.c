@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when the header of a live event is fetched: the clock costs as much as everything else, so whatever is not
- * needed to find out that an event does not matter waits until it does; and who raised it may wait for a match.
+ * Fetches the header of a live event as late as possible: the clock costs as much as everything else, so whatever is
+ * not needed to find out that an event does not matter waits until it does; and who raised it may wait for a match.
  */
 
 #include "ebpf/memory/emit.h"

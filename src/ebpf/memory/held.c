@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which lock an event holds while a rule deals with it, so that some order of the events explains what they
- * did: in a narrow rule that of the bucket, in a wide one that of the first bucket (plan/event.c says which rules are
- * wide); where buckets share locks, that of the stripe.
+ * The lock that an event holds while a rule deals with it, so that some order of the events explains what they did: in
+ * a narrow rule that of the bucket, in a wide one that of the first bucket (plan/event.c says which rules are wide);
+ * where buckets share locks, that of the stripe.
  */
 
 #include "ebpf/memory/emit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an event is kept with the run that it becomes part of: a copy of its record behind the slots, where runs
- * keep few, or in the rule's log.
+ * Keeps an event with the run that it becomes part of: a copy of its record behind the slots, where runs keep few, or
+ * in the rule's log.
  */
 
 #include "ebpf/memory/emit.h"

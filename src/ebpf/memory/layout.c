@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where runs, buckets and counters lie: all rules share as few array maps as possible, whose only value is
+ * Computes where runs, buckets and counters lie: all rules share as few array maps as possible, whose only value is
  * addressed directly, without a lookup. Sizes are settled before anything is created.
  */
 

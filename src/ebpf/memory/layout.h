@@ -3,9 +3,9 @@
 #define EBPF_MEMORY_LAYOUT_H
 
 /*
- * Decides where everything lies that generated code and this process share: runs, buckets and counters of all rules,
- * tallies, stacks and the lists of the sweep. As few array maps as possible hold it, whose only value is addressed
- * directly; all are mapped into this process. What lies there is told in memory.h; what is needed, in the plan.
+ * Where everything lies that generated code and this process share: runs, buckets and counters of all rules, tallies,
+ * stacks and the lists of the sweep. As few array maps as possible hold it, whose only value is addressed directly; all
+ * are mapped into this process. What lies there is told in memory.h; what is needed, in the plan.
  */
 
 #include "base/diag.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the events of runs are kept that may keep many: in the rule's log, of bounded size, where each entry
- * holds one event and refers to the one before it. A run, and a match until it is read, refers to its youngest entry;
- * copies of a run share what they have in common. So keeping an event, copying a run, a match and the end of a run
- * each cost the same however many events there are.
+ * A rule's log of events, for runs that may keep many: it has a bounded size, and each entry holds one event and refers
+ * to the one before it. A run, and a match until it is read, refers to its youngest entry; copies of a run share what
+ * they have in common. So keeping an event, copying a run, a match and the end of a run each cost the same however many
+ * events there are.
  *
  * An entry that nothing refers to any more is given back alone. The one that it refers to is let go when it is taken
  * again: until then nobody needs it, and nobody has to go along a chain.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what becomes of open runs that a loss may have spoiled: a run that found no place marks those that its match
+ * Marks open runs that a loss may have spoiled, and ends them: a run that found no place marks those that its match
  * might have ended, and where a rule discards what a loss may have spoiled, runs that were open then end when they are
  * next met, by an event or the sweep.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the maps are made: array maps mapped into this process, so that counters are read without a call; and
- * which of them has room for what is laid out.
+ * Creates the maps: array maps mapped into this process, so that counters are read without a call; and which of them
+ * has room for what is laid out.
  */
 
 #include "ebpf/memory/layout-priv.h"

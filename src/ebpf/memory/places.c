@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which run gives its place to a newer one: the one of its key in a state, where a rule keeps the latest alone;
- * one of its key, where a key has had its share; the oldest of all, where the pool is full.
+ * Picks the run that gives its place to a newer one: the one of its key in a state, where a rule keeps the latest
+ * alone; one of its key, where a key has had its share; the oldest of all, where the pool is full.
  */
 
 #include "ebpf/memory/places.h"

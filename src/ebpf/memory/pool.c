@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how runs get their places (memory/stock.c) and give them back.
+ * Generates code that takes places for runs (memory/stock.c) and gives them back.
  *
  * An atomic exchange costs as much as thirty other instructions, so a CPU keeps the place given back last outside of
  * its stack, for itself alone. No other CPU can take it; so that is done only where pools are so large that it does not

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where slots are computed that may never become a run's (plan/scratch.c). Each type that needs it has room of
+ * Room in which slots are computed that may never become a run's (plan/scratch.c). Each type that needs it has room of
  * its own for each CPU, as a program is never run twice at once on one CPU; events that rules raise are dealt with by
  * one program and have theirs behind its queue.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a stack is copied: the registers that user code had when it entered the kernel, and pages from its
- * stack pointer upwards, up to one that cannot be read. What lies below the pointer belongs to the stack, too, where
- * the architecture's functions may use it without moving the pointer.
+ * Copies part of a stack: the registers that user code had when it entered the kernel, and pages from its stack pointer
+ * upwards, up to one that cannot be read. What lies below the pointer belongs to the stack, too, where the
+ * architecture's functions may use it without moving the pointer.
  */
 
 #include "ebpf/memory/stack-copy.h"

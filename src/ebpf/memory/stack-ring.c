@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an entry of a ring changes hands between programs, and between them and this process. */
+/* How an entry of a ring changes hands between programs, and between them and this process. */
 
 #include "ebpf/memory/stack-ring.h"
 

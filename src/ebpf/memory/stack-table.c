@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is taken of a stack at the match, and what of it this process still finds. */
+/* Takes stacks at the match, and finds in this process what was taken. */
 
 #include "ebpf/memory/stack-table.h"
 

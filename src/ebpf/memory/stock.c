@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how places of one kind are taken and given back. Each CPU has a stack of free ones, {number, tag} in one word
- * that is changed by compare-and-exchange; the tag changes with every change, so a word that reads the same is the
- * same. A place goes to the stack of the CPU that gives it back, and is taken from that of the CPU that needs it, so
- * CPUs meet only when one has none: then a place is used that never was (`used` counts these), and when all were,
- * another CPU's is taken. There is none left only when no CPU has any.
+ * A stock of places of one kind, which are taken and given back without locks. Each CPU has a stack of free ones,
+ * {number, tag} in one word that is changed by compare-and-exchange; the tag changes with every change, so a word that
+ * reads the same is the same. A place goes to the stack of the CPU that gives it back, and is taken from that of the
+ * CPU that needs it, so CPUs meet only when one has none: then a place is used that never was (`used` counts these),
+ * and when all were, another CPU's is taken. There is none left only when no CPU has any.
  */
 
 #include "ebpf/memory/stock.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where the sums of AGGREGATE lie: keys in chains by their hash, numbered as they come; a row of sums for each
- * number; and for histograms a sparse table of buckets, in which a place belongs to one bucket of one aggregate of one
- * key. What is found once and then only read - keys, places - all CPUs share; what changes with every match each lane
- * has its own of.
+ * Lays out the sums of AGGREGATE: keys in chains by their hash, numbered as they come; a row of sums for each number;
+ * and for histograms a sparse table of buckets, in which a place belongs to one bucket of one aggregate of one key.
+ * What is found once and then only read - keys, places - all CPUs share; what changes with every match each lane has
+ * its own of.
  */
 
 #include "ebpf/memory/layout-priv.h"

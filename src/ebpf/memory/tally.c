@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where counters and histograms lie: each CPU has its own, so that counting never contends. */
+/* Lays out counters and histograms: each CPU has its own, so that counting never contends. */
 
 #include "ebpf/memory/layout-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how programs count what becomes of runs (program/why/why.h): each CPU has the numbers of a rule for itself.
+ * Generates code that counts what becomes of runs (program/why/why.h): each CPU has the numbers of a rule for itself.
  * Where it is not asked for, nothing here makes an instruction. All of it overwrites r0-r5.
  */
 

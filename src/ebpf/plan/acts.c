@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what programs do at a match of a rule, and whether user space is to hear of it. */
+/* Lists what programs do at a match of a rule, and whether user space gets to know of it. */
 
 #include "ebpf/plan/plan-priv.h"
 #include "program/calls.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which rules the kernel can run, and says in a clause why not. */
+/* Determines which rules the kernel can run, and says in a clause why not. */
 
 #include "ebpf/plan/can-run.h"
 

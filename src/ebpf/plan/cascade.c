@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what one program must deal with after an event: rules that raise events, those that take these, and so on. */
+/* Lists what one program must deal with after an event: rules that raise events, those that take these, and so on. */
 
 #include "ebpf/plan/cascade.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an event of one type does to one rule: whether it opens runs, whether runs go to wait elsewhere, where
+ * Plans what an event of one type does to one rule: whether it opens runs, whether runs go to wait elsewhere, where
  * slots are computed, whether a guard keeps it out; and what is locked.
  *
  * A rule is narrow if every event touches one bucket at most: then the bucket's lock is enough. An event that only

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which members a plan in JSON has. Names are kept once given: programs read them. */
+/* Writes a plan as JSON. Names are kept once given: programs read them. */
 
 #include "ebpf/plan/explain-priv.h"
 

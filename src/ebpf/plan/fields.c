@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields of an event a rule asks for, so that nothing else is fetched, and which of them may be unread.
+/*
+ * Collects the fields of an event that a rule reads, so that nothing else is fetched, and those of them that may be
+ * unread.
  */
 
 #include "ebpf/plan/plan-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which rules of a part are reached by a tree over the values of one field. */
+/* Selects the rules of a part that a tree over the values of one field reaches. */
 
 #include "ebpf/plan/guards.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where the events of a match are kept (RETURN SEQUENCE): in its run, where the ways through the automaton
+ * Plans where the events of a match are kept (RETURN SEQUENCE): in its run, where the ways through the automaton
  * collect few, else in a log of bounded size, of which all runs of the rule take as much as they need.
  */
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which order a plan is made: the rules that run here, what they raise, their runs and acts, their events.
+/*
+ * Makes a plan step by step, in this order: the rules that run here, what they raise, their runs and acts, their
+ * events.
  */
 
 #include "ebpf/plan/plan-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which rules that run here raise events for each other. Rules that EMIT connects run in one place, and none
+ * Groups the rules that run here and raise events for each other. Rules that EMIT connects run in one place, and none
  * may get back what it raised: code for it would be in each program twice.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the runs of a rule are kept: how much each remembers, how many buckets their keys are spread over, which
+ * Plans how the runs of a rule are kept: how much each remembers, how many buckets their keys are spread over, which
  * classes share chains, and which transitions take a run from one chain to another.
  */
 

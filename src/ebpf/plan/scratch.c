@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides at which events slots are computed that may never become a run's: a `hold` needs them and may end the run,
+ * Finds the events at which slots are computed that may never become a run's: a `hold` needs them and may end the run,
  * which then must not have taken a place; or the run is complete, and something is done that must not need room in the
  * ring, or the match may be excepted. A machine's notice may be silent, so it is not put together in the ring, either;
  * and a copy is kept when its key is free. Where the runs of a key share places, it is asked for one by the key.

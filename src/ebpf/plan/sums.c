@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which rules with AGGREGATE have their matches added up by the programs that find them, and how large the
- * tables are. Where matches are wanted one by one anyway, or a value is beyond what programs can do, every match is
+ * Selects the rules with AGGREGATE whose matches are added up by the programs that find them, and computes how large
+ * the tables are. Where matches are wanted one by one anyway, or a value is beyond what programs can do, every match is
  * delivered and added up in user space.
  */
 

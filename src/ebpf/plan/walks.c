@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which runs an event finds: a walk along one chain for every key that it gives, with the states in which runs
+ * Plans which runs an event finds: a walk along one chain for every key that it gives, with the states in which runs
  * there are concerned. A rule in which every event touches one bucket at most needs no lock but the bucket's.
  */
 

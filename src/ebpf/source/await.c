@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how calls are awaited. There are hardly ever any, and a late program runs at every exit of every call, so it
- * asks a counter first. A thread is in one call at a time; only if the kernel did not run a late program, which it
- * counts as missed, one is left behind, which the thread's next one replaces.
+ * Awaits the ends of calls. There are hardly ever any, and a late program runs at every exit of every call, so it asks
+ * a counter first. A thread is in one call at a time; only if the kernel did not run a late program, which it counts as
+ * missed, one is left behind, which the thread's next one replaces.
  */
 
 #include "ebpf/source/await.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where calls of 32-bit code are counted. The program is attached at once: a kernel may refuse that, too. */
+/* Counts calls of 32-bit code. The program is attached at once: a kernel may refuse that, too. */
 
 #include "ebpf/source/calls-32bit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which calls a program has nothing to do with. Conditions are calculated for each number with everything else
- * unknown: a call is unwanted only where that is enough for every entry to say no.
+ * Finds the system calls that a program has nothing to do with. Conditions are calculated for each number with
+ * everything else unknown: a call is unwanted only where that is enough for every entry to say no.
  */
 
 #include "ebpf/source/calls.h"

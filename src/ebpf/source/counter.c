@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a program counts: no other runs on its CPU meanwhile that has the same memory, so nothing is atomic. */
+/*
+ * Generates the counters of a program: no other runs on its CPU meanwhile that has the same memory, so nothing is
+ * atomic.
+ */
 
 #include "ebpf/source/counter.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the order of conditions: what all entries demand is asked once; where several entries demand that one and the
- * same path equals a constant, they become a tree over the constants. What reads memory of the user is neither:
- * each entry asks for itself, as the event may then be unread.
+ * Orders the conditions of a unit's entries: what all entries demand is asked once; where several entries demand that
+ * one and the same path equals a constant, they become a tree over the constants. What reads memory of the user is
+ * neither: each entry asks for itself, as the event may then be unread.
  */
 
 #include "ebpf/source/dispatch.h"

@@ -2,7 +2,7 @@
 #ifndef EBPF_SOURCE_DISPATCH_H
 #define EBPF_SOURCE_DISPATCH_H
 
-/* Decides in which order the conditions of a unit's entries are asked. */
+/* The order in which the conditions of a unit's entries are asked. */
 
 #include "ebpf/source/plan.h"
 

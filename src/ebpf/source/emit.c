@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the shape of a program: leave as early as possible. First the call's number where types are about certain
- * calls, then the scope, then the conditions that all entries
- * share, then entries without or with few conditions one by one, then those that differ in one constant (system call
- * numbers) in a binary tree. The clock is read once per firing, and only where somebody wants to know; all types raised
- * by one firing have the same ts.
+ * Generates a source program, which leaves as early as possible. First the call's number where types are about certain
+ * calls, then the scope, then the conditions that all entries share, then entries without or with few conditions one by
+ * one, then those that differ in one constant (system call numbers) in a binary tree. The clock is read once per
+ * firing, and only where somebody wants to know; all types raised by one firing have the same ts.
  *
  * Registers: r6 record, r7 the current task (where it cannot be looked into: pid_tgid) until the first body, r8 the
  * value that a tree decides over, r9 context.

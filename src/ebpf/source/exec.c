@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of an awaited execve can be told once it has succeeded, on kernels that do not tell before (6.10). Its
- * memory and registers are another program's by then. The kernel keeps the name that it has run: as it was given, but
- * where execveat was given a directory's descriptor N, as /dev/fd/N/NAME; what stands before the name is skipped. The
- * other arguments were noted. What else lay in memory of the user is unread.
+ * Reports what can be known of an awaited execve once it has succeeded, on kernels that do not report it before (6.10).
+ * Its memory and registers are another program's by then. The kernel keeps the name that it has run: as it was given,
+ * but where execveat was given a directory's descriptor N, as /dev/fd/N/NAME; what stands before the name is skipped.
+ * The other arguments were noted. What else lay in memory of the user is unread.
  */
 
 #include "ebpf/source/await.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which operations of io_uring do what a system call does, going by opcodes and numbers of x86-64. */
+/* The operations of io_uring that do what a system call does, by opcodes and numbers of x86-64. */
 
 #include "ebpf/source/io-uring.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides by what catalogs say of them, without any kernel, what kind of events types have. */
+/* Finds what kind of events types have by what catalogs say of them, without any kernel. */
 
 #include "ebpf/source/plan.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when a file with probes is another one: its inode, or what is written in it. */
+/* Detects that a file with probes has been replaced: by its inode, or by what is written in it. */
 
 #include "ebpf/source/links.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which probes in user code share a program, since the verifier takes most of a session's beginning. A probe is
+ * Merges probes in user code into shared programs, since the verifier takes most of a session's beginning. A probe is
  * attached with a number of its own, the cookie, in which each bit stands for an entry of the program: those that are
  * asked where it is met. So a dozen functions that take locks have one program with each entry once, and what follows
  * from their events once.

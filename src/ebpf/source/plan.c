@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the wanted types are spread over programs. Sources of one tracepoint share a program, so that the kernel
- * enters BPF once per firing, unless their SCOPE differs: a program begins with one scope test for all.
+ * Spreads the wanted types over programs. Sources of one tracepoint share a program, so that the kernel enters BPF once
+ * per firing, unless their SCOPE differs: a program begins with one scope test for all.
  */
 
 #include "ebpf/source/plan.h"

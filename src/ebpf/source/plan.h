@@ -3,9 +3,9 @@
 #define EBPF_SOURCE_PLAN_H
 
 /*
- * Decides which BPF programs a set of wanted event types needs: one unit per tracepoint, way of attaching and scope;
- * probes in user code share units.
- * Everything that can be wrong with a catalog's paths on this kernel comes to light here, before anything is loaded.
+ * The BPF programs that a set of wanted event types needs: one unit per tracepoint, way of attaching and scope; probes
+ * in user code share units. Everything that can be wrong with a catalog's paths on this kernel comes to light here,
+ * before anything is loaded.
  */
 
 #include "ebpf/kernel/attach-probe.h"

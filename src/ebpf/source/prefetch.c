@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which memory is fetched. A page is only asked for where reading without waiting has failed: first that of the
- * address, then, if a string still does not end, the next one. What is read goes nowhere.
+ * Fetches memory of the user before a program reads it. A page is only asked for where reading without waiting has
+ * failed: first that of the address, then, if a string still does not end, the next one. What is read goes nowhere.
  */
 
 #include "ebpf/source/prefetch.h"

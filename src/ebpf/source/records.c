@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where the records of a unit's entries are built, and what they share there. */
+/* Lays out the records of a unit's entries, and what they share. */
 
 #include "ebpf/source/emit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who is whose child, by procfs: from the lists that the kernel keeps per thread (CONFIG_PROC_CHILDREN), else
- * by asking every process for its parent.
+ * Finds the children of processes by procfs: from the lists that the kernel keeps per thread (CONFIG_PROC_CHILDREN),
+ * else by asking every process for its parent.
  */
 
 #include "ebpf/source/scope-children.h"

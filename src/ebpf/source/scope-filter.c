@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who passes a filter: in the kernel by what it knows of the task, here by what /proc says of it. */
+/* Filters processes: in the kernel by what it knows of the task, here by what /proc says of it. */
 
 #include "ebpf/source/scope-filter.h"
 

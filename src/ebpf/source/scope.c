@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who is in scope. The map's pages are shared with the kernel, so a bit that is set here holds at once. */
+/*
+ * The map of the processes in scope. The map's pages are shared with the kernel, so a bit that is set here holds at
+ * once.
+ */
 
 #include "ebpf/source/scope.h"
 

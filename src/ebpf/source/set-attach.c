@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when programs are attached and detached, and in which order. */
+/* Attaches and detaches the programs of a set, in order. */
 
 #include "ebpf/source/set-priv.h"
 

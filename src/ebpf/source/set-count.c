@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a set's counts are sums of: its programs' memories, each with a part per processor. */
+/* Sums a set's counts over its programs' memories, each with a part per CPU. */
 
 #include "ebpf/source/set-priv.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which programs are made, and when they are closed. A program that is too large is split into two; one that
- * the verifier refuses is tried again without loads through kernel pointers, since what it lets pass has changed more
- * than once. Each program has memory of its own: per CPU a counter of its events and, where the stack is too small,
- * room for a record. The kernel never runs one program twice at a time on one CPU, so nothing there needs atomics.
+ * Loads and closes the programs of a set. A program that is too large is split into two; one that the verifier refuses
+ * is tried again without loads through kernel pointers, since what it lets pass has changed more than once. Each
+ * program has memory of its own: per CPU a counter of its events and, where the stack is too small, room for a record.
+ * The kernel never runs one program twice at a time on one CPU, so nothing there needs atomics.
  */
 
 #include "ebpf/source/set-priv.h"

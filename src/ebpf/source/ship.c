@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how records cross over. The kernel's count of lost records travels in the seq field of every record, read
+ * Sends records through the ring. The kernel's count of lost records travels in the seq field of every record, read
  * just before the record enters the ring; the reader compares it with the last one it saw and replaces it by the
  * ordinal.
  */

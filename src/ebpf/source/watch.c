@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which firings the kernel leaves out: those where the counter of what is at work on this CPU is not 0. */
+/* Leaves out firings in the kernel where the counter of active programs on this CPU is not 0. */
 
 #include "ebpf/source/watch.h"
 
