@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how instructions are collected: every function has its own buffer, so functions may be written while another
- * is half done. Invariant: after an error nothing is added any more, and all indices stay valid.
+ * Collects instructions: every function has its own buffer, so functions may be written while another is half done.
+ * Invariant: after an error nothing is added any more, and all indices stay valid.
  */
 
 #include "ebpf/asm/asm-priv.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where code ends up: leaves out what control cannot reach, which the kernel refuses - functions that nothing
- * refers to and instructions behind a jump that nothing jumps to -, lays the others one after the other ("main"
- * first, as the kernel wants it) and fills in distances. A conditional jump that is too far becomes
- * "if cond goto +1; goto +1; gotol target", an unconditional one gotol; this may push others out of reach, so
- * sizes are settled by iteration, which ends because jumps only ever grow.
+ * Links functions to a program: leaves out what control cannot reach, which the kernel refuses - functions that nothing
+ * refers to and instructions behind a jump that nothing jumps to -, lays the others one after the other ("main" first,
+ * as the kernel wants it) and fills in distances. A conditional jump that is too far becomes "if cond goto +1; goto +1;
+ * gotol target", an unconditional one gotol; this may push others out of reach, so sizes are settled by iteration,
+ * which ends because jumps only ever grow.
  *
  * A function begins by writing to the deepest place of its stack. Where paths that use more of it meet others that use
  * less, Linux 6.18 follows a number back to where it is set into a state that has no such place, reports a "verifier

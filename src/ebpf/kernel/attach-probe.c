@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where in which file a probe stands, by the symbols of the file, and how programs meet it. */
+/* Finds where in which file a probe stands, by the symbols of the file, and attaches programs there. */
 
 #include "ebpf/kernel/attach-probe-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides by which number the kernel knows a tracepoint. */
+/* Reads the number by which the kernel knows a tracepoint. */
 
 #include "ebpf/kernel/attach-tracefs.h"
 

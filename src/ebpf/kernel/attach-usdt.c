@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where in a file a USDT probe stands, by the file's notes: often in several places, each once. */
+/* Finds where in a file a USDT probe stands, by the file's notes: often in several places, each once. */
 
 #include "ebpf/kernel/attach-format.h"
 #include "ebpf/kernel/attach-probe-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how programs meet tracepoints, and asks the kernel how often they met in vain. */
+/* Attaches programs to tracepoints, and asks the kernel how often it could not run them. */
 
 #include "ebpf/kernel/attach.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the kernel's BTF is held. Types have no fixed size and hence no address by number: opening passes over
- * them once, checks that each lies within its section, and notes where every 64th begins and which are tracepoint
- * prototypes. Everything after that walks at most 63 types from a noted one.
+ * An index of the kernel's BTF. Types have no fixed size and hence no address by number: opening passes over them once,
+ * checks that each lies within its section, and notes where every 64th begins and which are tracepoint prototypes.
+ * Everything after that walks at most 63 types from a noted one.
  */
 
 #include "ebpf/kernel/btf-kernel.h"

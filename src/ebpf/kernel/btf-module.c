@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which module a tracepoint is taken to be of. A file is only read as type information where its bytes hold the
- * name of the prototype. What is not there any more when it is opened was unloaded meanwhile, and no error.
+ * Finds the module that defines a tracepoint. A file is only read as type information where its bytes hold the name of
+ * the prototype. What is not there any more when it is opened was unloaded meanwhile, and no error.
  */
 
 #include "ebpf/kernel/btf-module.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which loads a path of members means. The walker stands on a place: an offset from the last pointer, and the
- * type of what is there. Stepping into structs and arrays moves the offset, stepping over a pointer is one more load.
- * The verifier walks types in its own simple way (first member of a union wins, no flexible arrays); wherever it might
- * see something else than we do, the spot is marked as not plain.
+ * Translates a path of members into loads. The walker stands on a place: an offset from the last pointer, and the type
+ * of what is there. Stepping into structs and arrays moves the offset, stepping over a pointer is one more load. The
+ * verifier walks types in its own simple way (first member of a union wins, no flexible arrays); wherever it might see
+ * something else than we do, the spot is marked as not plain.
  */
 
 #include "ebpf/kernel/btf-path.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how records are taken out of a kernel ring buffer. Its layout is part of the kernel's interface: a page with
- * the position of the reader, which is ours to write; a page with that of the writers; then the bytes, mapped twice in
- * a row, so that no record is ever in two pieces. Positions count bytes and never go back. A record is a header of 8
- * bytes, its length with two flags in the first 4, and its bytes, the whole rounded up to 8.
+ * Takes records out of a kernel ring buffer. Its layout is part of the kernel's interface: a page with the position of
+ * the reader, which is ours to write; a page with that of the writers; then the bytes, mapped twice in a row, so that
+ * no record is ever in two pieces. Positions count bytes and never go back. A record is a header of 8 bytes, its length
+ * with two flags in the first 4, and its bytes, the whole rounded up to 8.
  *
  * The loads of a position or header acquire what the kernel has released with it; the store of ours releases the
  * record's room to the kernel.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how many processors there may be: as the kernel's list has it, "0-3,8-11" and the like. */
+/* Reads how many CPUs there may be: as the kernel's list has it, "0-3,8-11" and the like. */
 
 #include "ebpf/kernel/cpus.h"
 

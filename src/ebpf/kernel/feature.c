@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the kernel has, by loading the smallest program or map that needs it: one row per feature. */
+/* Finds out what the kernel has, by loading the smallest program or map that needs it: one row per feature. */
 
 #include "ebpf/kernel/feature.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how code reaches the kernel. BTF goes with it: the kernel wants it for callbacks, people for function names
- * and line texts.
+ * Loads code into the kernel. BTF goes with it: the kernel wants it for callbacks, people for function names and line
+ * texts.
  */
 
 #include "ebpf/kernel/load.h"

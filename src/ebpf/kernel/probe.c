@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides what the kernel can do by trying the smallest thing that needs it. One more feature is one more row.
- */
+/* Finds out what the kernel can do, by trying the smallest thing that needs it. One more feature is one more row. */
 
 #include "ebpf/kernel/probe.h"
 

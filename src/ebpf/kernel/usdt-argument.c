@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the texts mean in which notes say where the arguments of USDT probes are: a parser per processor. */
+/* Parses the texts of notes that say where the arguments of USDT probes are: a parser per processor. */
 
 #include "ebpf/kernel/usdt-argument.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an event leaves its traces in the slots of a run. */
+/* Generates code that stores an event's values in the slots of a run. */
 
 #include "ebpf/lower/lower-priv.h"
 #include "program/query.h"

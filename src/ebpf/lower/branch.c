@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how conditions become jumps: AND, OR and NOT cost no instruction of their own. */
+/* Generates jumps from conditions: AND, OR and NOT cost no instruction of their own. */
 
 #include "ebpf/lower/lower-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which expressions can be lowered, and what lowering them takes. */
+/* Finds which expressions can be lowered, and what lowering them takes. */
 
 #include "ebpf/lower/lower-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a LIKE pattern becomes an automaton. */
+/* Compiles a LIKE pattern to an automaton. */
 
 #include "ebpf/lower/pattern.h"
 

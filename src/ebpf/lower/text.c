@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how texts are compared and kept. Texts in records and slots are filled with NULs up to their capacity, a
- * multiple of 8, so whole words can be compared: equal texts have equal words up to the shorter capacity.
+ * Generates code that compares and stores texts. Texts in records and slots are filled with NULs up to their capacity,
+ * a multiple of 8, so whole words can be compared: equal texts have equal words up to the shorter capacity.
  */
 
 #include "ebpf/lower/lower-priv.h"

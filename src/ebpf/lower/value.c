@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how numbers are computed. Registers are given out in the manner of Sethi and Ullman: the operand that needs
- * more goes first, a leaf is loaded into r0 when its turn comes, and what still does not fit waits on the stack.
+ * Generates code that computes numbers. Registers are given out in the manner of Sethi and Ullman: the operand that
+ * needs more goes first, a leaf is loaded into r0 when its turn comes, and what still does not fit waits on the stack.
  * Recursion is bounded by PROGRAM_DEPTH_MAX, the code by PROGRAM_EXPANSION_MAX; the loader has seen to both.
  */
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order matches reach the caller. They are drained from the ring as far as the inbox has room, put
- * into time order (rules in image order, runs in opening order; what was due at a deadline after all events of that
- * instant) and handed out one by one.
+ * Hands matches to the caller in order. They are drained from the ring as far as the inbox has room, put into time
+ * order (rules in image order, runs in opening order; what was due at a deadline after all events of that instant) and
+ * handed out one by one.
  */
 
 #include "ebpf/matcher/matcher-priv.h"

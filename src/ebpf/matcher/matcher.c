@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which rules a matcher holds and how their code is divided into parts. */
+/* Creates a matcher for the rules of a plan, and divides their code into parts. */
 
 #include "ebpf/matcher/matcher-priv.h"
 

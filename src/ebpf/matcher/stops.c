@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where the table of stops lies. */
+/* Maps the table of stops. */
 
 #include "ebpf/matcher/stops.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when time passes. The pools are looked through from here, without locks: what seems overdue is put into the
- * order of the deadlines and given to a program that looks again under the lock. A run opened after a look cannot be
- * due before the time of the look plus its rule's WITHIN, so until then there is no need to look again.
+ * Ends the runs whose time is up. The pools are looked through from here, without locks: what seems overdue is put into
+ * the order of the deadlines and given to a program that looks again under the lock. A run opened after a look cannot
+ * be due before the time of the look plus its rule's WITHIN, so until then there is no need to look again.
  */
 
 #include "ebpf/matcher/matcher-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the operations of paths give, where a path is evaluated outside of the kernel. */
+/* Computes the operations of paths outside of the kernel. */
 
 #include "ebpf/path/path.h"
 

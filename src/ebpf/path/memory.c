@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a program finds this CPU's part of its memory. */
+/* Generates code by which a program finds this CPU's part of its memory. */
 
 #include "ebpf/path/value.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which parsed paths a program can be made of, and gives them room for what resolving finds. */
+/* Accepts the parsed paths that a program can be made of, and gives them room for what resolving finds. */
 
 #include "ebpf/path/path.h"
 

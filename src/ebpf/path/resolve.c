@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the names in a path are on this kernel, and which of several choices it has. */
+/* Resolves the names in a path against the types of this kernel, and takes the one of several choices that it has. */
 
 #include "ebpf/path/resolve.h"
 

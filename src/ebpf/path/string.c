@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how strings get into records: copied word by word where the kernel keeps them padded, else by helpers, which
- * fill up with zeros. A string of the user's that is not there is unread.
+ * Generates code that copies strings into records: copied word by word where the kernel keeps them padded, else by
+ * helpers, which fill up with zeros. A string of the user's that is not there is unread.
  *
  * How long one is that is not kept: it is read piece by piece into the stack, where there is no room for all of it. A
  * piece that is full has its NUL in place of the next byte, from which reading goes on.

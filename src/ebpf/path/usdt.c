@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the argument of a USDT probe is had: as the constant, the register or the user's memory that the note of
- * this place names, in the same nodes as any other path. So places that keep their arguments alike share a program.
+ * Fetches the argument of a USDT probe: as the constant, the register or the user's memory that the note of this place
+ * names, in the same nodes as any other path. So places that keep their arguments alike share a program.
  */
 
 #include "ebpf/path/usdt.h"

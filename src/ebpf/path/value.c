@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which instructions fetch a value. The result of everything is in r0. A plain load is taken wherever the
- * verifier is known to accept it; behind everything else stands bpf_probe_read_kernel. A pointer that is null or
- * cannot be read gives 0.
+ * Generates code that fetches a value. The result of everything is in r0. A plain load is taken wherever the verifier
+ * is known to accept it; behind everything else stands bpf_probe_read_kernel. A pointer that is null or cannot be read
+ * gives 0.
  */
 
 #include "ebpf/path/value-priv.h"

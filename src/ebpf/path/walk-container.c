@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a container is told by the names of cgroups, from the innermost outwards, by the rows that user space
- * goes by (base/container.h). In the memory, the text is at the beginning and two names behind it: a cgroup's and that
- * of the one around it, which is the next to be looked at, so they change places.
+ * Finds a container by the names of cgroups, from the innermost outwards, by the rows that user space goes by
+ * (base/container.h). In the memory, the text is at the beginning and two names behind it: a cgroup's and that of the
+ * one around it, which is the next to be looked at, so they change places.
  */
 
 #include "base/container.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how IP addresses are written: 127.0.0.1, and those of IPv6 as RFC 5952 has them, 2001:db8::1. An address is
- * two numbers of 64 bits in our byte order, high and low; one of IPv4 is the one of IPv6 that stands for it
+ * Writes IP addresses as text: 127.0.0.1, and those of IPv6 as RFC 5952 has them, 2001:db8::1. An address is two
+ * numbers of 64 bits in our byte order, high and low; one of IPv4 is the one of IPv6 that stands for it
  * (::ffff:127.0.0.1), so both are one. r7 is a number on its way into digits.
  */
 

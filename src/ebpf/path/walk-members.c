@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which strings the kernel keeps in pieces, and through which members of its structs they are found. */
+/* The strings that the kernel keeps in pieces, and the members of its structs through which they are found. */
 
 #include "ebpf/path/walk.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the other side of a socket is written: 127.0.0.1:80, [::1]:80, /run/socket, @abstract. What is not
- * connected, and what is no socket, has none. r7 is the sock, or a number on its way into digits.
+ * Writes the other side of a socket as text: 127.0.0.1:80, [::1]:80, /run/socket, @abstract. What is not connected, and
+ * what is no socket, has none. r7 is the sock, or a number on its way into digits.
  */
 
 #include "ebpf/path/walk-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how one piece of a string is fetched and put before what is there. */
+/* Fetches one piece of a string and puts it before what is there. */
 
 #include "ebpf/path/walk-priv.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the address that a call is given is written: 127.0.0.1, 2001:db8::1, /run/socket, @abstract; nothing
- * where it is of another family; AF_UNSPEC stands for IPv4. It lies in memory of the user, r7 its address there and r8
- * its bytes.
+ * Writes the address that a call is given as text: 127.0.0.1, 2001:db8::1, /run/socket, @abstract; nothing where it is
+ * of another family; AF_UNSPEC stands for IPv4. It lies in memory of the user, r7 its address there and r8 its bytes.
  */
 
 #include "ebpf/path/walk-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how strings are put together that the kernel keeps in pieces. Paths go from the last name to the first, so
- * their text grows towards the beginning of the memory.
+ * Assembles strings that the kernel keeps in pieces. Paths go from the last name to the first, so their text grows
+ * towards the beginning of the memory.
  *
  * Registers of the functions: r6 the memory, r9 where the text begins in it; of files also r7 the dentry and r8 the
  * mount, of cgroups r7 the node. They return where the text begins, or -1.

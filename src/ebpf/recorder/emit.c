@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an event gets into the ring: what ring/writer.c says in C, as instructions. Strings are fetched before
- * the reservation, since only then their length is known, one after the other into the program's own memory; numbers
- * are fetched after it, straight into the ring. So between reservation and commit there are only loads and stores.
+ * Writes an event to the ring: what ring/writer.c says in C, as instructions. Strings are fetched before the
+ * reservation, since only then their length is known, one after the other into the program's own memory; numbers are
+ * fetched after it, straight into the ring. So between reservation and commit there are only loads and stores.
  *
  * What decides whether an event still fits is the most that its type may take, not what it does take: that the verifier
  * can follow. It costs a few words at the end of a sub-buffer.

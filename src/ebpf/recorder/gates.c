@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a type is switched on and off while its program is attached: a byte per type in a map of its own, which
- * the program reads before anything of the event. A store of one byte is seen by the next event, so a type that stays
- * has no gap and none comes twice, whatever happens to the others of its program.
+ * Switches a type on and off while its program is attached: a byte per type in a map of its own, which the program
+ * reads before anything of the event. A store of one byte is seen by the next event, so a type that stays has no gap
+ * and none comes twice, whatever happens to the others of its program.
  */
 
 #include "ebpf/recorder/record-priv.h"

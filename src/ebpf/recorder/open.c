@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what happens where an event opens a sub-buffer, as open_sub_buffer and is_settled in ring/writer.c do. That
- * is seldom, so it is in functions of its own, which every event type of a program shares and which take numbers only.
+ * Opens a sub-buffer for an event, as open_sub_buffer and is_settled in ring/writer.c do. That is seldom, so it is in
+ * functions of its own, which every event type of a program shares and which take numbers only.
  */
 
 #include "ebpf/recorder/record-priv.h"

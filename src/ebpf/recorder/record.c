@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a recorder is: a set of sources whose programs write to rings. */
+/* A recorder: a set of sources whose programs write to rings. */
 
 #include "ebpf/recorder/record.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how rings lie in maps: sub-buffers are values of an array map, so that their number is not bound by the size
- * that older kernels allow a value. Both maps are mapped for reading only; nothing here writes to a ring.
+ * Keeps rings in maps: sub-buffers are values of an array map, so that their number is not bound by the size that older
+ * kernels allow a value. Both maps are mapped for reading only; nothing here writes to a ring.
  */
 
 #include "ebpf/recorder/record-priv.h"

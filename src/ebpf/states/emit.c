@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the programs do: a thread that changes its state adds the time that it was in the old one to its
- * process's sums of this processor, and notes when the new one began. A thread is changed by the processor that it runs
- * on, or by who wakes it; where both happen at once, one of two short times may be counted under the other's state.
- * Some kernels hide what a few threads do: one that gets a processor though it has one left it unseen, and what it did
- * meanwhile is not known.
+ * Generates the programs that add up the states of threads: a thread that changes its state adds the time that it was
+ * in the old one to its process's sums of this processor, and notes when the new one began. A thread is changed by the
+ * processor that it runs on, or by who wakes it; where both happen at once, one of two short times may be counted under
+ * the other's state. Some kernels hide what a few threads do: one that gets a processor though it has one left it
+ * unseen, and what it did meanwhile is not known.
  */
 
 #include "ebpf/states/states-priv.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the programs get into the kernel, and how their maps become rows: all processors' sums, and what is open.
+/*
+ * Loads the programs that add up the states of threads, and makes rows of their maps: all processors' sums, and what is
+ * open.
  */
 
 #include "ebpf/states/states.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the code of the sums reaches what it reads and changes. */
+/* Generates code that addresses what the sums read and change. */
 
 #include "ebpf/sums/sums-priv.h"
 

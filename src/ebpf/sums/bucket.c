@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where the buckets of values are counted. Of the 991 that an aggregate of a key may have few are ever met, so
- * they have places in one table of the rule, found by a hash of their names in a row of at most PROBES_MAX; a place
- * belongs to a bucket once its name is there. The buckets are those of program/aggregate/bucket.c.
+ * Counts the buckets of values. Of the 991 that an aggregate of a key may have few are ever met, so they have places in
+ * one table of the rule, found by a hash of their names in a row of at most PROBES_MAX; a place belongs to a bucket
+ * once its name is there. The buckets are those of program/aggregate/bucket.c.
  */
 
 #include "ebpf/sums/sums-priv.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the key of a match gets its number. Keys stay in the chain of their hash, in front of those that came
- * before, and are only read once they are in it: a new one is written first, then put there by one exchange. Two CPUs
- * that meet a new key at the same moment may give it two numbers, which this process puts together again.
+ * Gives the key of a match its number. Keys stay in the chain of their hash, in front of those that came before, and
+ * are only read once they are in it: a new one is written first, then put there by one exchange. Two CPUs that meet a
+ * new key at the same moment may give it two numbers, which this process puts together again.
  */
 
 #include "ebpf/sums/sums-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how what programs have added up becomes a table's, and when it ends where there is EVERY. */
+/* Reads what programs have added up into a table, and ends the table's periods where there is EVERY. */
 
 #include "ebpf/sums/sums-priv.h"
 

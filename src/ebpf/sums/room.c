@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how what a match comes to is put together: in a room that each program has for each CPU, since a program is
- * never run twice at once on one, but those of different events may interrupt each other.
+ * The room in which the sums of a match are put together: in a room that each program has for each CPU, since a program
+ * is never run twice at once on one, but those of different events may interrupt each other.
  */
 
 #include "ebpf/sums/sums-priv.h"

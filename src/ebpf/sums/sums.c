@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a match is added up: its half, its key, places for its values, and only when all of them are found, every
- * sum. All changes are atomic: CPUs may share a lane, and programs may interrupt each other.
+ * Adds a match to the sums: its half, its key, places for its values, and only when all of them are found, every sum.
+ * All changes are atomic: CPUs may share a lane, and programs may interrupt each other.
  */
 
 #include "ebpf/sums/sums-priv.h"
