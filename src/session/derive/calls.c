@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which arguments a call had that ends. A thread is in one call at a time, so its last beginning is the one,
- * unless events are missing in between. A place stays its thread's, so there are never more than threads.
+ * Remembers the arguments of each thread's call until it ends. A thread is in one call at a time, so its last beginning
+ * is the one, unless events are missing in between. A place stays its thread's, so there are never more than threads.
  */
 
 #include "session/derive/calls.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when derived events are given: each recorded event is given first, then what follows from it. The recorded
- * one is kept meanwhile, since the reader may change what it was given.
+ * Gives derived events after those that they follow from: each recorded event is given first, then what follows from
+ * it. The recorded one is kept meanwhile, since the reader may change what it was given.
  */
 
 #include "session/derive/derive.h"

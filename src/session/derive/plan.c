@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which recorded type another one follows from: one that is raised at the same tracepoint, about the same
+ * Finds the recorded type that another one follows from: one that is raised at the same tracepoint, about the same
  * processes, wherever the other one would be. A type with several sources follows only if it does in all of them.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how much room a batch has. */
+/* Computes how much room a batch has. */
 
 #include "session/executor/batch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which executor does what options ask for: of all kinds the first that takes them. */
+/* Chooses the executor that does what options ask for: of all kinds the first that takes them. */
 
 #include "session/executor/kinds.h"
 

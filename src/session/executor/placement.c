@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where a rule runs: in the kernel whenever it can, also when it says ASYNCHRONOUS, which allows user space but
+ * Chooses where a rule runs: in the kernel whenever it can, also when it says ASYNCHRONOUS, which allows user space but
  * gains nothing by it (docs/internals/decisions/0003); else in user space, unless it is SYNCHRONOUS. Rules that EMIT
  * connects run in one place (ebpf_can_run sees to it). A rule that may refuse system calls runs where they are held
  * (docs/veto.md).

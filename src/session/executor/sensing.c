@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which types of a program are asked of applications, and what of their stream a session counts. */
+/* Reads the types of a program that applications raise, and counts what of their stream a session counts. */
 
 #include "session/executor/sensing.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which rules stay together: a rule that emits and those that see what it emits; and all rules that match when
- * their time is up, and machines with timers, because the order of their matches at one moment is that in which runs
- * were opened, whatever the rule. Everything else about a rule is its own.
+ * Splits a program's rules into groups that must stay together: a rule that emits and those that see what it emits; and
+ * all rules that match when their time is up, and machines with timers, because the order of their matches at one
+ * moment is that in which runs were opened, whatever the rule. Everything else about a rule is its own.
  */
 
 #include "session/executor/split.h"

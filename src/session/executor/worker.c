@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a worker does with an item. */
+/* A worker thread, and what it does with an item. */
 
 #include "session/executor/worker.h"
 

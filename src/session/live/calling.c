@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which sensors are to call the kernel, and tells of applications whose calls no rule would understand. */
+/* Selects the sensors that are to call the kernel, and reports applications whose calls no rule would understand. */
 
 #include "session/live/calling.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when events have no cgroups to speak of. /proc/self/cgroup has a line of number 0 as soon as version 2 was
+ * Detects that events have no cgroups to speak of. /proc/self/cgroup has a line of number 0 as soon as version 2 was
  * mounted anywhere; mounts of one's own namespace do not tell, as what the kernel says of cgroups does not need them.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how rules and a recording go together. */
+/* Combines rules and a recording in one session. */
 
 #include "session/live/components.h"
 

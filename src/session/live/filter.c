@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which cgroups and users are meant. Containers and units are found by what their cgroups are called, so no
- * runtime is asked, and none has to be there.
+ * Looks up the cgroups and users that options name. Containers and units are found by what their cgroups are called, so
+ * no runtime is asked, and none has to be there.
  */
 
 #include "session/live/filter.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the observed command is found, started and reaped. */
+/* Finds, starts and reaps the observed command. */
 
 #include "session/live/launch.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a live session begins, waits and ends. Order of the beginning: what is to be observed is checked and held
- * (the command exists and waits, the processes are there), then everything is attached, then the scope is filled, and
- * only then does the command run; so a wrong command line attaches nothing, and the first event is not missed.
+ * Begins, runs and ends a live session. Order of the beginning: what is to be observed is checked and held (the command
+ * exists and waits, the processes are there), then everything is attached, then the scope is filled, and only then does
+ * the command run; so a wrong command line attaches nothing, and the first event is not missed.
  */
 
 #include "session/live/live.h"

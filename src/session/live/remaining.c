@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which processes remain. */
+/* Finds the observed processes that remain. */
 
 #include "session/live/remaining.h"
 

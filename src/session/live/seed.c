@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is told of what is there already. Whatever has gone meanwhile, or may not be read, is left out. */
+/* Reports what is there already when a session begins. Whatever has gone meanwhile, or may not be read, is left out. */
 
 #include "session/live/seed.h"
 

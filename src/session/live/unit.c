@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what becomes of a match, and in which order rules at work begin and end. */
+/* Passes on matches, and adds and removes rules while a session runs. */
 
 #include "session/live/unit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how input files are read and what is said about those that cannot be. */
+/* Reads input files, and reports those that cannot be read. */
 
 #include "session/load/input.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides for which rules the order of events is not theirs of time: an awaited call's event comes when its call ends
+ * Warns of rules for which events do not come in the order of time: an awaited call's event comes when its call ends
  * (docs/internals/kernel-sources.md), behind what the kernel has raised within that call. A rule that looks at strings
  * of calls and at such events as well is told so before it runs.
  */

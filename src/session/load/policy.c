@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what rules may do to the system. */
+/* Checks what rules may do to the system against a policy. */
 
 #include "session/load/policy.h"
 

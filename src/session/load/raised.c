@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whether a live session can see what a rule waits for. What this kernel lacks is the kernel side's to tell. */
+/* Checks whether a live session can see what a rule waits for. What this kernel lacks is the kernel side's to tell. */
 
 #include "session/load/rules.h"
 

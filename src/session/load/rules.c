@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how files become a program: rule texts are read as one unit and compiled, an image is taken as it is. Either
- * way what comes out went through program_load, so nothing later has to care where it came from.
+ * Loads files into a program: rule texts are read as one unit and compiled, an image is taken as it is. Either way what
+ * comes out went through program_load, so nothing later has to care where it came from.
  */
 
 #include "session/load/rules.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how measures are asked for in a text. */
+/* Parses the text that asks for measures. */
 
 #include "session/measure/ask-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which metrics measures are. Values stay in the units of their events, those of intervals are ns; what is
- * always a time is in seconds.
+ * Writes measures as metrics. Values stay in the units of their events, those of intervals are ns; what is always a
+ * time is in seconds.
  */
 
 #include "session/measure/report.h"

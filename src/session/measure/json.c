@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the JSON form of measures and of what heartbeats tell. Times are in ns, values in the units of the events. */
+/* Writes measures and the news of heartbeats as JSON. Times are in ns, values in the units of the events. */
 
 #include "session/measure/report.h"
 

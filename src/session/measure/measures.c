@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields of a type are measured and are keys, and which records of a source which measures get. */
+/*
+ * Selects the fields of a type that are measured and those that are keys, and passes records of a source to measures.
+ */
 
 #include "session/measure/measures.h"
 

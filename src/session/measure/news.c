@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how it is told that a heartbeat stays away, or is back. */
+/* Reports that a heartbeat stays away, or is back. */
 
 #include "session/measure/report.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how values of measures look. */
+/* Formats values of measures. */
 
 #include "session/measure/show-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how measures look to people: a table with a row for each key, and below it the histograms. */
+/* Writes measures as a table with a row for each key, and below it the histograms. */
 
 #include "session/measure/report.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a monitor promises, and on which grounds. */
+/* Computes what a monitor can promise, and says on which grounds. */
 
 #include "session/monitor/monitor-priv.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which rules of a session are evaluated without a promise: those that see an event of the kernel, and all that
- * EMIT connects with them. */
+/*
+ * Separates the rules of a session that are evaluated without a promise: those that see an event of the kernel, and all
+ * that EMIT connects with them.
+ */
 
 #include "session/monitor/beside.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which elements are made up: numbers of which some are the same as in others, as ids are, and short texts.
+ * Makes up elements to calibrate with: numbers of which some are the same as in others, as ids are, and short texts.
  * What depends on what really comes - how many runs are open, how long values are - they do not show.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the evaluator does in a turn. From its first turn on nothing here allocates, locks, prints or calls the
- * system, but for the wait.
+ * The evaluator of a monitor, one turn after the other. From its first turn on nothing here allocates, locks, prints or
+ * calls the system, but for the wait.
  */
 
 #include "session/monitor/monitor-priv.h"

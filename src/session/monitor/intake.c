@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which thread does what with a process. The follower makes it and tells the evaluator to read it (JOIN), to
- * expect no more of it (CLOSE), or of all (END), or that there was no directory (GAP); the evaluator gives it back when
- * it is through (GONE). In between it is the evaluator's, but for its types (stream_process_type).
+ * Divides the work on a process between two threads. The follower makes it and tells the evaluator to read it (JOIN),
+ * to expect no more of it (CLOSE), or of all (END), or that there was no directory (GAP); the evaluator gives it back
+ * when it is through (GONE). In between it is the evaluator's, but for its types (stream_process_type).
  */
 
 #include "session/monitor/intake.h"

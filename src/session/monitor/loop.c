@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when turns begin. */
+/* Begins the turns of a monitor on time. */
 
 #include "session/monitor/loop.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the owner of a monitor can do, before the evaluator runs, while it does and when it has ended. */
+/* What the owner of a monitor can do before the evaluator runs, while it does and when it has ended. */
 
 #include "session/monitor/monitor-priv.h"
 

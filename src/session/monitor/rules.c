@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how rules are fed with elements, and how their matches get to another thread. */
+/* Feeds rules with elements, and passes their matches to another thread. */
 
 #include "session/monitor/rules.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is asked of the kernel's scheduler, and what its refusals mean. */
+/* Asks the kernel's scheduler for real-time execution, and explains its refusals. */
 
 #include "session/monitor/schedule.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a monitor begins, waits and ends. What is to be launched waits until everything is prepared and the
- * promise is told; a refusal launches nothing.
+ * Begins, runs and ends a monitor. What is to be launched waits until everything is prepared and the promise is told; a
+ * refusal launches nothing.
  */
 
 #include "session/monitor/session.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is read about a process to name single addresses of it, and for how long that is taken for granted: one
- * that matches often is not looked at each time.
+ * Names single addresses of a process. What was read about the process for that is kept for a while: one that matches
+ * often is not looked at each time.
  */
 
 #include "session/output/addresses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which debugging information is read, and from where. */
+/* Finds debugging information and reads it. */
 
 #include "session/output/debug-info.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is read about a process to name the addresses of a stack: what is mapped where, and the symbols of those
+ * Names the addresses of a stack by what is read about the process: what is mapped where, and the symbols of those
  * files. The process goes on meanwhile, may end, and may make its files say anything.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how wide columns are, and how long bars. */
+/* Computes how wide columns are, and how long bars. */
 
 #include "session/output/grid.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a process had mapped, by the records that the kernel wrote when it was. A new program has nothing of the
- * old one; a child that runs none has what its parent had. What was unmapped is not told, and does no harm: code that
- * is met was there.
+ * Keeps what a process had mapped, by the records that the kernel wrote when it was mapped. A new program has nothing
+ * of the old one; a child that runs none has what its parent had. What was unmapped is not told, and does no harm: code
+ * that is met was there.
  */
 
 #include "session/output/map-log.h"

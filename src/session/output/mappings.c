@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is read of a process's memory map, and which file is taken for the one that is mapped. */
+/* Reads a process's memory map, and finds the files that are mapped. */
 
 #include "session/output/mappings.h"
 

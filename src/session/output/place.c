@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how long it is taken for granted where a process is. One that matches often is not looked at each time. */
+/* Finds the container that a process is in, and keeps the answer for a while: one that matches often is not read anew. */
 
 #include "session/output/place.h"
 

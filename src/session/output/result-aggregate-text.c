@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how aggregates look to people: a table, a row for each key, and below it the histograms. */
+/* Writes aggregates as a table: a row for each key, and below it the histograms. */
 
 #include "session/output/result-aggregate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the JSON form of aggregates: a line for each key, and one for the matches whose key found no place. */
+/* Writes aggregates as JSON: a line for each key, and one for the matches whose key found no place. */
 
 #include "session/output/result-aggregate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how calls, what became of them, and what they counted are written. */
+/* Writes calls, what became of them, and what they counted. */
 
 #include "session/output/result-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a match repeats what its rule says of it to people, and which matches are not told. */
+/* Writes what a rule says of its matches to people into a match, and leaves out matches that are not to be shown. */
 
 #include "base/severity.h"
 #include "program/query.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how matches and statistics look to people: one line each, the same things below each other. */
+/* Writes matches and statistics as text: one line each, the same things below each other. */
 
 #include "session/output/result.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how single values look. */
+/* Writes single values. */
 
 #include "session/output/result-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a machine's warning and the trail that led to it are written. */
+/* Writes a machine's warning and the trail that led to it. */
 
 #include "session/output/result-priv.h"
 

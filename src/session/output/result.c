@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the JSON form of matches and statistics. */
+/* Writes matches and statistics as JSON. */
 
 #include "session/output/result.h"
 

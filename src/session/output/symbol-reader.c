@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whose a file's symbols are while a thread reads them: the thread's, until nothing is under way. */
+/* Reads a file's symbols in a thread, to which they belong until nothing is under way. */
 
 #include "session/output/symbol-reader.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides what an address in a file is called: by its full table of symbols, or, where that was stripped, by the one
- * for linking.
- */
+/* Names an address in a file: by its full table of symbols, or, where that was stripped, by the one for linking. */
 
 #include "session/output/symbols.h"
 

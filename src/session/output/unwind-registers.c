@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which word of struct pt_regs is which register. */
+/* The registers that the words of struct pt_regs hold. */
 
 #include "session/output/unwind-registers.h"
 

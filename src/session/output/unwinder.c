@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how far a stack is unwound, by which files, and what is said of its end. */
+/* Unwinds a stack, and says why it ended where it did. */
 
 #include "session/output/unwinder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how matches say when and where they were. */
+/* Writes when and where a match was. */
 
 #include "session/output/when.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which marks a snapshot gets: the newest MARKS_MAX since the last one. */
+/* Selects the marks of a snapshot: the newest MARKS_MAX since the last one. */
 
 #include "session/record/recording-marks.h"
 

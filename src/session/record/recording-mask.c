@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the choice of types changes while a recording runs: first the trace says so, then a gate per type is set,
- * then programs that have nothing left to do are detached. So no event comes whose type the trace does not describe, no
- * type that stays misses one, and what is not taken costs nothing.
+ * Changes the choice of types while a recording runs: first the trace says so, then a gate per type is set, then
+ * programs that have nothing left to do are detached. So no event comes whose type the trace does not describe, no type
+ * that stays misses one, and what is not taken costs nothing.
  */
 
 #include "session/record/recording-priv.h"

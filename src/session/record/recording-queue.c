@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how marks lie in memory: one after the other, each followed by its texts. */
+/* A queue of marks in memory: one after the other, each followed by its texts. */
 
 #include "session/record/recording-queue.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where a packet of sensors ends: when it is full, before a loss, and before a time too far ahead. So a loss
+ * Writes packets of sensors. A packet ends where it is full, before a loss, and before a time too far ahead. So a loss
  * lies between two packets, as exactly as it is known.
  */
 

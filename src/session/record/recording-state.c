@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a state dump is written. */
+/* Writes a state dump. */
 
 #include "session/record/recording-state.h"
 

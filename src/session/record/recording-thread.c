@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who waits for whom between a recording's owner and its thread. The owner waits only where it asks to (a
- * patient snapshot, the end), and, where marks come faster than they are written, PATIENCE_NS for a sign of life: so
- * marks are slowed down to what a disk takes, but a disk that stands still costs them rather than the matches they tell
- * of.
+ * Synchronizes a recording's owner and its thread. The owner waits only where it asks to (a patient snapshot, the end),
+ * and, where marks come faster than they are written, PATIENCE_NS for a sign of life: so marks are slowed down to what
+ * a disk takes, but a disk that stands still costs them rather than the matches they tell of.
  */
 
 #include "session/record/recording-thread.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which announced types are one. A trace has room for so many only, whoever announces ever more. */
+/* Finds which announced types are the same. A trace has room for so many only, whoever announces ever more. */
 
 #include "session/record/recording-types.h"
 

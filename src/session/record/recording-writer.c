@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is taken from the rings, when it counts as lost, and what a snapshot holds. */
+/* Takes events from the rings, counts what is lost, and writes snapshots. */
 
 #include "session/record/recording-writer.h"
 

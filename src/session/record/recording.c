@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a recording consists of: programs and rings, which are its owner's, and the thread that empties the
- * rings into traces.
+ * Assembles a recording: programs and rings, which are its owner's, and the thread that empties the rings into traces.
  */
 
 #include "session/record/recording-priv.h"

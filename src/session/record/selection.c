@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the user's words about events to record mean. */
+/* Selects events to record by the user's words. */
 
 #include "session/record/selection.h"
 

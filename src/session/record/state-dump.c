@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a state dump says of a thread. A thread may end while its files are read: then it is left out, and the
+ * Reads the state of threads for a state dump. A thread may end while its files are read: then it is left out, and the
  * recording tells of its end; so is what may not be read.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whether a rule can match at all by going through its states: over what can happen, is there a way to a match?
- * What rules raise can happen if the rule that raises it can match.
+ * Checks whether a rule can match at all, by its states: over what can happen, is there a way to a match? What rules
+ * raise can happen if the rule that raises it can match.
  */
 
 #include "session/replay/check.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the inputs of a replay become one. */
+/* Merges the inputs of a replay. */
 
 #include "session/replay/input.h"
 

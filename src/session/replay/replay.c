@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how recorded events reach an executor. A source numbers the event types that it meets; the first event fed
- * of each looks its type up in the program, every other goes by a table.
+ * Feeds recorded events to an executor. A source numbers the event types that it meets; the first event fed of each
+ * looks its type up in the program, every other goes by a table.
  */
 
 #include "session/replay/priv.h"

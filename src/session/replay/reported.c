@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what calls and aggregates mean in a replay: nothing is done any more, but what is to be counted is counted.
- */
+/* Handles calls and aggregates in a replay: nothing is done any more, but what is to be counted is counted. */
 
 #include "session/replay/priv.h"
 #include "session/verdict/reactions.h"

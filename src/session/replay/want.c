@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which fields of events reach the rules. It does not matter here which rule it is: what some rule looks at is
- * decoded for all.
+ * Collects the fields of events that reach the rules. It does not matter here which rule it is: what some rule looks at
+ * is decoded for all.
  */
 
 #include "session/replay/want.h"

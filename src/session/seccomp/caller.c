@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is read of a thread whose call is held, and what counts as not being there. */
+/* Reads the process, the name and texts in the memory of a thread whose call is held, and detects what is not there. */
 
 #include "session/seccomp/caller.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which processes and threads are watched: each once, by a descriptor of its own, which its end takes away. */
+/* Watches the ends of processes and threads: each once, by a descriptor of its own, which its end takes away. */
 
 #include "session/seccomp/ends.h"
 

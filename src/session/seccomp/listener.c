@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the listener changes hands. The child must not keep it, or its calls would wait for ever for a dead
- * parent; but closing it is a system call, which may be held itself. So the parent takes the listener first, told of it
- * through shared memory because that needs no call, and then answers whatever the child does until execve. Should the
- * parent die in between, the child is killed.
+ * Passes the listener from the child to the parent. The child must not keep it, or its calls would wait for ever for a
+ * dead parent; but closing it is a system call, which may be held itself. So the parent takes the listener first, told
+ * of it through shared memory because that needs no call, and then answers whatever the child does until execve. Should
+ * the parent die in between, the child is killed.
  */
 
 #include "session/seccomp/listener.h"

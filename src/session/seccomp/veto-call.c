@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a held system call tells. Only native calls are ever held (session/seccomp/veto-plan.c), so whatever
- * asks whether a thread runs 32-bit code is answered with no.
+ * Reads a held system call. Only native calls are ever held (session/seccomp/veto-plan.c), so whatever asks whether a
+ * thread runs 32-bit code is answered with no.
  */
 
 #include "session/seccomp/veto-call.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which system calls are held. The filter holds the calls that the rules look at and execve, at which the
+ * Selects the system calls that are held. The filter holds the calls that the rules look at and execve, at which the
  * launched command waits for its start; it lets all other native calls pass. Calls that the rules cannot tell - those
  * of 32-bit code, those of the x32 ABI, whose numbers mean other calls - would be a way around them: the first end the
  * process with SIGSYS, the second fail as on a kernel that does not have them.

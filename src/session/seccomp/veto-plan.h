@@ -40,7 +40,7 @@ int veto_plan_init(struct veto_plan *plan, const struct session_rules *rules, co
 		   struct asterism_diag *diag);
 void veto_plan_fini(struct veto_plan *plan);
 
-/* Decides where rule (index in the program) runs if it may do all that it says. */
+/* Determines where rule (index in the program) runs if it may do all that it says. */
 void session_place(const struct program *program, uint32_t rule, struct session_placement *placement);
 
 #endif

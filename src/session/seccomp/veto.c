@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what becomes of a held call: it is answered first, then matches are queued for the session. Matches wait in a
- * bounded queue; where they are not fetched they are counted, and the calls go on being judged. What the launched child
- * does until it is the command is no part of what the rules see, but for its execve, which is never refused.
+ * Answers held calls: it is answered first, then matches are queued for the session. Matches wait in a bounded queue;
+ * where they are not fetched they are counted, and the calls go on being judged. What the launched child does until it
+ * is the command is no part of what the rules see, but for its execve, which is never refused.
  *
  * The lock guards the queue, the executor and the counts. It is never held while the memory of another process is read,
  * which may take as long as that process likes.

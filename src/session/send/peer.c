@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when a peer is there, and when it is tried again. */
+/* Connects to a peer, and tries again when it is gone. */
 
 #include "session/send/peer-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is written of an element, and what becomes of it where it cannot be. Lines wait in one buffer of bounded
- * size; each has its end noted, so that what a peer got whole is known when it goes.
+ * Writes elements to a peer, and counts those that cannot be written. Lines wait in one buffer of bounded size; each
+ * has its end noted, so that what a peer got whole is known when it goes.
  */
 
 #include "session/send/send.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a command is asked: how many at once, what it gets, what its status means. */
+/* Asks a command: how many run at once, what it gets, what its status means. */
 
 #include "session/verdict/ask-command.h"
 

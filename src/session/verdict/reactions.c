@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is done at a match, by whom, and what is said of it. */
+/* Carries out what a rule does at a match, or leaves it to whom it belongs, and reports it. */
 
 #include "session/verdict/reactions.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who is asked when, and what the verdict is. A question goes through two states: it settles until its process
- * has really stopped (at most some milliseconds, and without keeping others waiting), then it is asked.
+ * Asks questions and takes verdicts. A question goes through two states: it settles until its process has really
+ * stopped (at most some milliseconds, and without keeping others waiting), then it is asked.
  */
 
 #include "session/verdict/requests.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which order what responds to matches begins and ends, and who it may act upon. */
+/* Begins and ends what responds to matches, in order, and knows who it may act upon. */
 
 #include "session/verdict/responses.h"
 

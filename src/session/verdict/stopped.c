@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when a process that was stopped for a question goes on. */
+/* Lets a process that was stopped for a question continue. */
 
 #include "session/verdict/stopped.h"
 

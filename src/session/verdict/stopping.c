@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when processes may be stopped: while there is a watchdog. */
+/* Allows processes to be stopped only while there is a watchdog. */
 
 #include "session/verdict/stopping.h"
 

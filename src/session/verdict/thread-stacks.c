@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which thread's stack is told with a match, and why another one's is not. All are taken before the first has
+ * Takes the stacks of threads for a match, and says why another one's is missing. All are taken before the first has
  * names, for which files may have to be read.
  */
 

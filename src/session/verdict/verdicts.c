@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which order the parts of questions begin, are looked after, and end. */
+/* Begins, services and ends the parts of questions, in order. */
 
 #include "session/verdict/verdicts.h"
 
