@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how memory is obtained and how tests make it run short. Zeroed on arrival; sizes never overflow. */
+/* Allocates memory, and lets tests make it run short. Zeroed on arrival; sizes never overflow. */
 
 #include "base/alloc.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an arena grows: by blocks, of which the last one is filled. */
+/* An arena grows by blocks, of which the last one is filled. */
 
 #include "base/alloc.h"
 

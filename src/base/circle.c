@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whether a graph has a way around: an edge to a vertex that is on the stack. */
+/* Finds a cycle in a graph: an edge to a vertex that is on the stack. */
 
 #include "base/circle.h"
 

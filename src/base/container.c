@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the folders of a cgroup's path are called by, and by whom. */
+/* Recognises containers by the names of the directories in a cgroup's path. */
 
 #include "base/container.h"
 

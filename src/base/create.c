@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whom what is written belongs to, and what it never replaces. Everything is judged by the descriptor, after
- * it is open and before anything is changed, so that no file can be exchanged in between.
+ * Creates output files: whom they belong to, and which files are never replaced. Everything is judged by the
+ * descriptor, after it is open and before anything is changed, so that no file can be exchanged in between.
  */
 
 #include "base/create.h"

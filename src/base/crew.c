@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who does which piece: whoever is free takes the next one. */
+/* A group of threads that share the pieces of one job: whoever is free takes the next one. */
 
 #include "base/crew.h"
 

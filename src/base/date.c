@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how moments of CLOCK_REALTIME look. */
+/* Formats moments of CLOCK_REALTIME. */
 
 #include "base/date.h"
 

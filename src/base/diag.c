@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how messages are kept. Works when memory is short: the message that could not be kept is counted and told. */
+/* Collects messages. Works when memory is short: the message that could not be kept is counted and told. */
 
 #include "base/diag.h"
 

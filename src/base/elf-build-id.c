@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which note of an ELF file is its build-id: the first of type NT_GNU_BUILD_ID that is not too long. */
+/* Reads the build ID of an ELF file: the first of type NT_GNU_BUILD_ID that is not too long. */
 
 #include "base/elf-code-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which headers of an ELF file make sense, for both sizes of addresses. */
+/* Checks the headers of an ELF file, for both sizes of addresses. */
 
 #include "base/elf-check.h"
 

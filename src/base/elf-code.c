@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of an ELF file is a function, and what is code; what is a variable, and what is data. */
+/*
+ * Finds which symbols of an ELF file are functions and which variables, and which of its sections are code and which
+ * data.
+ */
 
 #include "base/elf-code-priv.h"
 

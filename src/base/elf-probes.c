@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which notes of an ELF file are about USDT probes. Addresses in notes are those of the time of linking; what a
+ * Finds the notes of an ELF file that describe USDT probes. Addresses in notes are those of the time of linking; what a
  * prelinker has moved since is found out by the section .stapsdt.base, whose address a note has as it was then.
  */
 

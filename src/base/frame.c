@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a frame looks like, and which lines are none. */
+/* Writes and reads frames, and recognises lines that are none. */
 
 #include "base/frame.h"
 

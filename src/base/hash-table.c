@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a hash table is filled and grows. */
+/* A hash table: how it is filled and grows. */
 
 #include "base/hash-table.h"
 

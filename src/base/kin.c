@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who descends from whom by /proc. */
+/* Finds descendants of processes by /proc. */
 
 #include "base/kin.h"
 

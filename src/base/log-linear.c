@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where the buckets of logarithmic histograms begin. */
+/* Computes where the buckets of logarithmic histograms begin. */
 
 #include "base/log-linear.h"
 

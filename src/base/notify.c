@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how systemd is told of the state of what it has started. */
+/* Reports the state of the program to systemd, which has started it. */
 
 #include "base/notify.h"
 

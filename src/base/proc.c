@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how files of the kernel are read and written, and what their texts mean. */
+/* Reads and writes files of the kernel, and parses their texts. */
 
 #include "base/proc.h"
 

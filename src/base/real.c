@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how real numbers look: never as the locale of the process would have it. */
+/* Formats real numbers: never as the locale of the process would have it. */
 
 #include "base/real.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the words for levels of severity. */
+/* The words for levels of severity. */
 
 #include "base/severity.h"
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides what of a text from outside is shown as it is, and what the rest looks like, also in markup. Whatever is
- * printed, of whomever it comes, goes through text_escape: nothing that asterism observes or reads speaks to the user's
- * terminal.
- */
+/* Escapes text from outside, also for markup: nothing that asterism observes or reads speaks to the user's terminal. */
 
 #include "base/text.h"
 

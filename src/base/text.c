@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how texts grow. */
+/* Texts that grow. */
 
 #include "base/text.h"
 

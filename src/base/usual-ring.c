@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides between lost events and the memory of the machine: 16 MiB bridge 90 ms of four million events a second, which
- * a busy machine may need to run the thread that reads them. Of a machine with many processors that would be too much.
+ * The usual size of a ring, between lost events and the memory of the machine: 16 MiB bridge 90 ms of four million
+ * events a second, which a busy machine may need to run the thread that reads them. Of a machine with many processors
+ * that would be too much.
  */
 
 #include "base/usual-ring.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what EVENTS and EVENT do to the catalog. */
+/* Adds what EVENTS and EVENT declare to the catalog. */
 
 #include "lang/check/check-priv.h"
 

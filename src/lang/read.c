@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the order of a reading: all files are parsed, then all declarations made, then all rules and machines
+ * Reads rule files in three steps: all files are parsed, then all declarations made, then all rules and machines
  * checked, so that the order of statements and files does not matter. Messages come out at the end, in the order of the
  * text.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what RETURN and DO may say: names of values, events to emit with their fields, arguments of calls. */
+/* Checks RETURN and DO: names of values, events to emit with their fields, arguments of calls. */
 
 #include "lang/check/check-priv.h"
 

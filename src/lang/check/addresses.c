@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an address in quotes stands for beside a value that is one. What can only be an IPv4 address is a number
- * (ip4). What may be any is a string (ip), with the two halves of the IPv6 address beside it as numbers, daddr_v6_hi
- * and daddr_v6_lo beside daddr, which are compared in its place: an IPv4 address is the one of IPv6 that stands for it.
+ * Replaces an address in quotes by the number or string that it stands for beside a value that is one. What can only be
+ * an IPv4 address is a number (ip4). What may be any is a string (ip), with the two halves of the IPv6 address beside
+ * it as numbers, daddr_v6_hi and daddr_v6_lo beside daddr, which are compared in its place: an IPv4 address is the one
+ * of IPv6 that stands for it.
  */
 
 #include "lang/check/constants-priv.h"

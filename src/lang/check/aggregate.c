@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what AGGREGATE may add up, and that its keys are bounded. */
+/* Checks what AGGREGATE adds up, and that its keys are bounded. */
 
 #include "lang/check/check-priv.h"
 

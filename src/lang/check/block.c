@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the actions of a state machine do: what is assigned, told, raised. */
+/* Checks the actions of a state machine: what is assigned, told, raised. */
 
 #include "lang/check/machine-priv.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides of which kind a condition is (guard, correlation, relation, part of a negation) and which events it may name
- * together.
+ * Classifies a condition (guard, correlation, relation, part of a negation) and checks which events it names together.
  */
 
 #include "lang/check/check-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which number a name stands for beside a value with a meaning: the family's. An event's name, what a
+ * Looks up the number that a name stands for beside a value with a meaning: the family's. An event's name, what a
  * machine calls its own, and a header field that may stand alone, come before it.
  */
 

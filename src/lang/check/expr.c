@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an expression means: operators by their operands' kinds, IN as OR of equalities, long chains of AND and
- * OR as balanced trees, which evaluate in the same order and stay shallow.
+ * Checks expressions and gives them their meaning: operators by their operands' kinds, IN as OR of equalities, long
+ * chains of AND and OR as balanced trees, which evaluate in the same order and stay shallow.
  */
 
 #include "lang/check/constants-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields of which event carry a state machine's key, and of what kind the keys are. */
+/* Checks a state machine's key: which fields of which event carry it, and of what kind the keys are. */
 
 #include "lang/check/machine-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a name in a machine's expression stands for: a variable, or a field of the event. */
+/* Resolves a name in a machine's expression: a variable, or a field of the event. */
 
 #include "lang/check/machine-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order in which a state machine is checked, its states, and whether each of them can be reached. */
+/* Checks a state machine, its states, and whether each of them can be reached. */
 
 #include "lang/check/machine-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what operators make of what values mean (meaning/meaning.h), and which values have nothing to do with each
- * other. What is lost on the way is only shown as a number; an error is what nobody can have meant.
+ * Computes what operators make of what values mean (meaning/meaning.h), and reports values that have nothing to do with
+ * each other. What is lost on the way is only shown as a number; an error is what nobody can have meant.
  */
 
 #include "lang/check/meanings-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how names are looked up. */
+/* A table of names. */
 
 #include "lang/check/names-priv.h"
 

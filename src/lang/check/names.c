@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what names stand for: event types, fields, elements of the pattern, array functions. */
+/* Resolves names: event types, fields, elements of the pattern, array functions. */
 
 #include "event/about.h"
 #include "event/installed.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is wrong or doubtful about negations once conditions are known: one that forbids everything that could
+ * Reports what is wrong or doubtful about negations once conditions are known: one that forbids everything that could
  * follow, one at the end without a time, and what strict semantics make of them.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which shapes of patterns are forbidden: where negations may not stand, what may not be negated, what may not
- * be empty. Only the structure is looked at; what conditions change is judged in negated-rules.c.
+ * Rejects forbidden shapes of patterns: where negations may not stand, what may not be negated, what may not be empty.
+ * Only the structure is looked at; what conditions change is judged in negated-rules.c.
  */
 
 #include "lang/check/check-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a pattern's syntax becomes structures and elements: types, names, nesting. */
+/* Turns a pattern's syntax into structures and elements: types, names, nesting. */
 
 #include "lang/check/check-priv.h"
 

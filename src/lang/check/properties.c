@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which texts a rule or a machine may give to people: printable ones, so that every output can show them. And
- * what an exception may say: conditions over what a match returns, all of which hold where it applies. A rule has
- * that of its EXCEPT and those of the lines that name it; one of them is enough.
+ * Checks the texts that a rule or a machine gives to people: printable ones, so that every output can show them. And
+ * what an exception may say: conditions over what a match returns, all of which hold where it applies. A rule has that
+ * of its EXCEPT and those of the lines that name it; one of them is enough.
  */
 
 #include "lang/check/check-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order in which a rule is checked, and its stream: OVER or the types that the pattern names. */
+/* Checks a rule step by step, and computes its stream: OVER or the types that the pattern names. */
 
 #include "event/about.h"
 #include "lang/check/check-priv.h"

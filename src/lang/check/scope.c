@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a name in a state machine stands for: a variable, a key, or a field of the event at hand. */
+/* Resolves a name in a state machine: a variable, a key, or a field of the event at hand. */
 
 #include "lang/check/machine-priv.h"
 

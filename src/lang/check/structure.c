@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides simple questions about checked structures: what is empty, what follows, what begins or ends with a negation.
+/*
+ * Answers simple questions about checked structures: what is empty, what follows, what begins or ends with a negation.
  */
 
 #include "lang/check/check-priv.h"

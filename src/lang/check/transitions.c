@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where transitions of a state machine lead, under what guard, and which cannot stand beside each other. */
+/* Checks where transitions of a state machine lead, under what guard, and which cannot coexist. */
 
 #include "lang/check/machine-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the kinds of values: what operators make of them and where conversions go. Integers meet as u64 when one of
+ * Computes the kinds of values: what operators make of them and where conversions go. Integers meet as u64 when one of
  * them is u64 or addr, with f64 everything meets as f64; comparisons of integers need no conversion. A constant takes
  * the kind of the other side where it fits.
  */

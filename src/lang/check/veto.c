@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which rules may refuse system calls: those that complete at the beginning of one, and see nothing but such
+ * Checks which rules may refuse system calls: those that complete at the beginning of one, and see nothing but such
  * beginnings, because there is nothing else to judge a held call by.
  */
 

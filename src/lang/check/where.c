@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how WHERE is taken apart: joins to joins, top-level ANDs to conditions of their own. */
+/* Takes WHERE apart: joins to joins, top-level ANDs to conditions of their own. */
 
 #include "lang/check/check-priv.h"
 #include "meaning/meaning.h"

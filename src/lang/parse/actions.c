@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what stands in RETURN and DO. */
+/* Parses RETURN and DO. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what stands in AGGREGATE, and behind it in BY, TOP and EVERY. */
+/* Parses AGGREGATE with BY, TOP and EVERY. */
 
 #include "event/about.h"
 #include "lang/parse/parser-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which counts an array or a repeat allows: every way to write them ends as an inclusive minimum and maximum.
- * A count that nothing can reach is an error, after which parsing goes on with 1.
+ * Parses the counts of an array or a repeat: every way to write them ends as an inclusive minimum and maximum. A count
+ * that nothing can reach is an error, after which parsing goes on with 1.
  */
 
 #include "lang/parse/parser-priv.h"

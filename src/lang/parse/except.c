@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides what stands in EXCEPT, and in the lines `RULE: condition, ...` of exceptions given apart from the rules.
- */
+/* Parses EXCEPT, and the lines `RULE: condition, ...` of exceptions given apart from the rules. */
 
 #include "lang/parse/except-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how expressions group. Tightest first: unary minus, * / %, + -, << >>, &, ^, |, comparisons with IN and
- * LIKE, NOT, AND, OR. Trees are at most LANG_DEPTH_MAX deep; chains of AND and OR are lists and may be long.
+ * Parses expressions. Tightest first: unary minus, * / %, + -, << >>, &, ^, |, comparisons with IN and LIKE, NOT, AND,
+ * OR. Trees are at most LANG_DEPTH_MAX deep; chains of AND and OR are lists and may be long.
  */
 
 #include "lang/parse/parser-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a file holds: EVENTS, EVENT, PARAM, rules and state machines. */
+/* Parses a file: EVENTS, EVENT, PARAM, rules and state machines. */
 
 #include "lang/parse/parser-priv.h"
 

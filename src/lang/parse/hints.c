@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is said where a word or sign stands that another tool's language, or a habit, put there. It is a hint
- * beside an error that is one anyway, so that names may be spelt like any of these words.
+ * Adds hints where a word or sign stands that another tool's language, or a habit, put there. It is a hint beside an
+ * error that is one anyway, so that names may be spelt like any of these words.
  */
 
 #include "lang/parse/parser-priv.h"

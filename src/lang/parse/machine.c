@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the frame of a state machine: keys, variables, bounds, states; parse/transition.c has what stands in these.
- */
+/* Parses the frame of a state machine: keys, variables, bounds, states; parse/transition.c has what stands in these. */
 
 #include "lang/parse/parse-machine-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which modifiers there are and reads the small ones. A new modifier is one row in the table. */
+/* The table of modifiers, and the parsers of the small ones. A new modifier is one row in the table. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what parameters a file has and where one stands for a constant. They are collected before anything else is
- * parsed, because they may be declared anywhere in it; what is wrong with a declaration is told when its statement is
- * parsed, so until then errors go nowhere, and a parameter without a value is a bad token, which is not reported
- * again.
+ * Collects the parameters of a file, and replaces them by constants where they are used. They are collected before
+ * anything else is parsed, because they may be declared anywhere in it; what is wrong with a declaration is told when
+ * its statement is parsed, so until then errors go nowhere, and a parameter without a value is a bad token, which is
+ * not reported again.
  */
 
 #include "lang/parse/params-priv.h"

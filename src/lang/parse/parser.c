@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the token window moves, what an unexpected token is called and where parsing resumes after one.
- * Statements and modifiers are recognised by two tokens in a row (`RULE name`, `WHERE {`) that cannot stand next to
- * each other anywhere else, so recovery finds them even where braces do not match.
+ * Moves the token window, reports unexpected tokens and resumes after them. Statements and modifiers are recognised by
+ * two tokens in a row (`RULE name`, `WHERE {`) that cannot stand next to each other anywhere else, so recovery finds
+ * them even where braces do not match.
  */
 
 #include "lang/parse/params-priv.h"

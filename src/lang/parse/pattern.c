@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the shape of a pattern: events, sequences, alternatives, negations, with their lengths and repeats. */
+/* Parses patterns: events, sequences, alternatives, negations, with their lengths and repeats. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a rule or a machine says what its matches mean to people: SEVERITY, TAGS, DESCRIPTION. */
+/* Parses what a rule's or a machine's matches mean to people: SEVERITY, TAGS, DESCRIPTION. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the frame of a rule: mode, name, semantics, pattern, and its modifiers in any order, each at most once. */
+/* Parses the frame of a rule: mode, name, semantics, pattern, and its modifiers in any order, each at most once. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which parameters a setting means - those of its name in all files, or in the one that it names - and gives
+ * Finds the parameters that a setting means - those of its name in all files, or in the one that it names - and gives
  * them its value, which must be of the sort that each declaration has.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which times modifiers take. */
+/* Parses the times of modifiers. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a transition of a state machine and a block of actions say. */
+/* Parses a transition of a state machine and a block of actions. */
 
 #include "lang/parse/parse-machine-priv.h"
 

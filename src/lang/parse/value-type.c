@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which words are types of values, and which say what the values mean. */
+/* The words for types of values, and for what the values mean. */
 
 #include "lang/parse/parser-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the text of WARN divides into texts and values. The string is taken apart as it stands in the file, so
- * that errors in a value have their place; escapes are those of every string, `{{` and `}}` are braces.
+ * Divides the text of WARN into texts and values. The string is taken apart as it stands in the file, so that errors in
+ * a value have their place; escapes are those of every string, `{{` and `}}` are braces.
  */
 
 #include "lang/parse/parse-machine-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what stands in WHERE: join fields and boolean expressions. A second WHERE goes on where the first ended. */
+/* Parses WHERE: join fields and boolean expressions. A second WHERE goes on where the first ended. */
 
 #include "lang/parse/parser-priv.h"
 

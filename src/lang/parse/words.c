@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides by the words where a part of a file begins. Keywords may be names, so most are told by what stands behind
+ * Recognises by its words where a part of a file begins. Keywords may be names, so most are told by what stands behind
  * them.
  */
 

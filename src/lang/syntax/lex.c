@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where tokens begin and end. Never reads past the source's length; every call moves forward or returns
- * LANG_TOKEN_END. A token lies within one line.
+ * Divides a text into tokens. Never reads past the source's length; every call moves forward or returns LANG_TOKEN_END.
+ * A token lies within one line.
  */
 
 #include "lang/syntax/ast.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what numbers, times, sizes and strings are worth. Times and decimal fractions of them are exact. */
+/* Computes the values of numbers, times, sizes and strings. Times and decimal fractions of them are exact. */
 
 #include "lang/syntax/ast.h"
 #include "lang/syntax/lex.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order of messages, which are dropped as too many, and what a reading ends with. */
+/* Sorts messages, drops those that are too many, and computes the result of a reading. */
 
 #include "lang/syntax/report.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whether an input is text: UTF-8 (Unicode 15, table 3-7) without control bytes but blanks. */
+/* Checks that an input is text: UTF-8 (Unicode 15, table 3-7) without control bytes but blanks. */
 
 #include "lang/syntax/ast.h"
 #include "lang/syntax/lex.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a token says: its place, its bytes, which word it is. */
+/* Reads a token: its place, its bytes, which word it is. */
 
 #include "lang/syntax/lex.h"
 

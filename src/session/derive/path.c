@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Finds the recorded value that a path means. Paths are compared as they are written: a catalog that says the same in two ways
- * is believed to mean two things.
+ * Finds the recorded value that a path means. Paths are compared as they are written: a catalog that says the same in
+ * two ways is believed to mean two things.
  */
 
 #include "session/derive/path.h"

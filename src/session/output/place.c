@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds the container that a process is in, and keeps the answer for a while: one that matches often is not read anew. */
+/* Finds the container of a process, and keeps the answer for a while: one that matches often is not read anew. */
 
 #include "session/output/place.h"
 
