@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how aggregates look to the program that embeds the library: a line of JSON for each key. */
+/* Gives aggregates to the program that embeds the library: a line of JSON for each key. */
 
 #include "api/api-priv.h"
 

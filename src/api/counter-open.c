@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a set of counters is opened: what names mean, which of a type's sources serve, and that no thread of a
- * process which runs is left out.
+ * Opens a set of counters: what names mean, which of a type's sources serve, and that no thread of a process which runs
+ * is left out.
  */
 
 #include "api/counter-priv.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decides how a program reads counters: what a set has counted since it was opened, at a time, and what lies between
- * two such times.
- */
+/* Reads counters: what a set has counted since it was opened, at a time, and what lies between two such times. */
 
 #include "api/counter-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how counts of a unit outlive its work: the past of its activations, and the present. */
+/* Keeps counts of a unit beyond its activations: the past of its activations, and the present. */
 
 #include "api/api-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a match looks to the program that embeds the library, and what becomes of its answer. */
+/* Gives a match to the program that embeds the library, and takes its answer. */
 
 #include "api/api-priv.h"
 

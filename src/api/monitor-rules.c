@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the rules of a unit become an evaluation of a monitor, which knows sensors by other numbers than the
- * unit's program does.
+ * Turns the rules of a unit into an evaluation of a monitor, which knows sensors by other numbers than the unit's
+ * program does.
  */
 
 #include "api/monitor-priv.h"

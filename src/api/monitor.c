@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how monitors belong to a session, and how functions of a program become their evaluations. */
+/* Monitors of a session: makes functions of a program their evaluations. */
 
 #include "api/monitor-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what adding, launching and the end of a process mean to the units of a session. */
+/* Tells the units of a session of a process that is added or launched, or has ended. */
 
 #include "api/api-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how recordings belong to a session: what they observe, who looks after them, and what they are asked. */
+/* Recordings of a session: what they observe, who looks after them, and what they are asked. */
 
 #include "api/api-priv.h"
 

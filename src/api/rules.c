@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how units of rules come, work, rest and go, each with an executor of its own. */
+/* Adds, starts, stops and removes units of rules, each with an executor of its own. */
 
 #include "api/api-priv.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a session waits and hands out. Everything that can wake it - rules, processes, time - is behind one epoll
- * descriptor. While a dispatch is under way nothing that it may stand in is freed: callbacks only mark, and the end of
- * the dispatch settles.
+ * Waits for a session and hands out what it finds. Everything that can wake it - rules, processes, time - is behind one
+ * epoll descriptor. While a dispatch is under way nothing that it may stand in is freed: callbacks only mark, and the
+ * end of the dispatch settles.
  */
 
 #include "api/api-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how an event of a trace looks to a program. */
+/* Gives an event of a trace to a program. */
 
 #include "api/trace-priv.h"
 

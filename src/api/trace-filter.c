@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which events of a trace are given. Whatever is left out, ordinals and times are those of the whole. */
+/* Filters the events of a trace. Whatever is left out, ordinals and times are those of the whole. */
 
 #include "api/trace-filter.h"
 

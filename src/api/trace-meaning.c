@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the numbers of a trace stand for, which traces of ours do not say: what the catalogs here say of the
- * same field of the same type. They are read when that is asked for the first time.
+ * Finds what the numbers of a trace stand for, which our traces do not say: what the catalogs here say of the same
+ * field of the same type. They are read when that is asked for the first time.
  */
 
 #include "api/trace-priv.h"

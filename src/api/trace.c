@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a program goes through a trace: what comes next, a loss before the event with which it is told, and when
- * it is all over.
+ * Reads a trace for a program: what comes next, a loss before the event with which it is reported, and when all is
+ * over.
  */
 
 #include "api/trace-priv.h"

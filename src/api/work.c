@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a unit at work may do and observes, and what is kept of it when it rests. */
+/* Starts and stops a unit: what it may do and observes, and what is kept of it while it is stopped. */
 
 #include "api/api-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Has work that may take for ever done by a thread: who waits for whom, and who frees what when waiting was given up. */
+/* Has a thread do work that may take for ever: who waits for whom, and who frees what when waiting was given up. */
 
 #include "base/errand.h"
 

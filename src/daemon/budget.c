@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the daemon measures itself. */
+/* Measures what the daemon itself uses. */
 
 #include "daemon/budget.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who is listened to, for how long, and when a client has to go. */
+/* Serves clients: whom it listens to, for how long, and when a client is disconnected. */
 
 #include "daemon/clients.h"
 

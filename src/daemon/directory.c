@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which files of the directory are at work. What somebody other than root could have written is refused: its
- * rules would have root's rights here.
+ * Loads the rule files of the directory. What somebody other than root could have written is refused: its rules would
+ * have root's rights here.
  */
 
 #include "base/alloc.h"

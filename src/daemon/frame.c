@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where messages end. */
+/* Finds where messages end. */
 
 #include "daemon/frame.h"
 

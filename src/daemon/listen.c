@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where the control socket is and who may open it: root, and the members of one group. A socket that a daemon
- * has left behind is replaced, one that somebody listens at is not.
+ * Opens the control socket, for root and the members of one group. A socket that a daemon has left behind is replaced,
+ * one that somebody listens at is not.
  */
 
 #include "daemon/clients.h"

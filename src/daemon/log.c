@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a line of the log looks. */
+/* Writes lines of the log. */
 
 #include "daemon/log.h"
 

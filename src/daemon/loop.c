@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order things are done: everything that can wake the daemon is behind one epoll descriptor, each gets
- * a bounded share per turn, and once a second it looks at itself.
+ * The main loop: everything that can wake the daemon is behind one epoll descriptor, each gets a bounded share per
+ * turn, and once a second it looks at itself.
  */
 
 #include "daemon/loop.h"

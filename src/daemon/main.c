@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* asterismd: holds rules, and hands out what they find. Decides how it begins and ends. */
+/* asterismd: holds rules, and hands out what they find. This file begins and ends it. */
 
 #include "daemon/main.h"
 

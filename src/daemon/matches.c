@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what becomes of a match: written, handed to clients, or only counted. A rule that floods costs a counter for
- * each match above its rate, and nothing else.
+ * Passes on a match: written, handed to clients, or only counted. A rule that floods costs a counter for each match
+ * above its rate, and nothing else.
  */
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which metrics there are. docs/daemon.md tells what they mean. */
+/* The table of metrics. */
 
 #include "daemon/metrics.h"
 

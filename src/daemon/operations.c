@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a client gets done. A client that can open the socket may look, and have rules that change nothing; what
- * touches the system, or somebody else's units, is root's.
+ * Carries out the operations of clients, where they may ask for them. A client that can open the socket may look, and
+ * have rules that change nothing; what touches the system, or somebody else's units, is root's.
  */
 
 #include "daemon/daemon.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the command line of asterismd means. */
+/* Parses the command line of asterismd. */
 
 #include "daemon/options.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how lines get out, and what becomes of those that do not. */
+/* Writes lines out, and counts those that could not be written. */
 
 #include "daemon/output.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the daemon tells of itself and its units. */
+/* Answers what clients ask about the daemon and its units. */
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a client gets done about recordings. A trace holds what all observed processes do, and is root's; so who
- * is not root may begin one only where the operator says so, and handles its own.
+ * Carries out the operations of clients on recordings. A trace holds what all observed processes do, and is root's; so
+ * who is not root may begin one only where the operator says so, and handles its own.
  */
 
 #include "daemon/daemon.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which recordings there may be, where their traces go, what counts as used there, and what the log says. */
+/*
+ * Keeps the recordings: how many there may be, where their traces go, what counts as used there, and what the log says.
+ */
 
 #include "daemon/recordings.h"
 

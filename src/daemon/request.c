@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is a request. Members that the operation does not take, that come twice, or that have another type are
- * errors: a client that misspells something hears of it.
+ * Parses requests. Members that the operation does not take, that come twice, or that have another type are errors: a
+ * client that misspells something hears of it.
  */
 
 #include "daemon/request.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which results are kept for whom. */
+/* Keeps results for clients that fetch them later. */
 
 #include "daemon/results.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who may use the daemon's directory of sensors: whoever may use the daemon sees all of them. */
+/* Lets clients use the daemon's sensor registry: whoever may use the daemon sees all sensors. */
 
 #include "daemon/sensors.h"
 

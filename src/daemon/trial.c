@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whether the daemon can do anything: before it says that it observes, a rule is put to work and taken away
+ * Tests whether the daemon can do anything: before it says that it observes, a rule is put to work and taken away
  * again, whatever rules there are. That asks for privileges, catalogs and kernel as those will.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how units are kept. */
+/* Keeps the units. */
 
 #include "daemon/units.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is known of the task that raises an event, and how types gain the fields that are asked for. */
+/* Adds the fields to types that say more about the task that raises an event. */
 
 #include "event/about.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields a struct of C has, where the compiler puts them, and how they are read from the application. */
+/*
+ * Reads the fields of a struct of C, and computes where the compiler puts them and how they are read from the
+ * application.
+ */
 
 #include "event/c-header-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the tokens of a C header are, which directives matter - definitions, and what keeps parts of a header
- * out - and what their numbers are. Nothing is expanded and no other file is read.
+ * Divides a C header into tokens, and follows the directives that matter - definitions, and what keeps parts of a
+ * header out -, and numbers. Nothing is expanded and no other file is read.
  */
 
 #include "event/c-header-priv.h"

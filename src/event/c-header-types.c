@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what types of C, of its library and of the reference's headers are as fields: sizes are those of 64 bits. */
+/* The fields that types of C, of its library and of the reference's headers become: sizes are those of 64 bits. */
 
 #include "event/c-header-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which structs of a C header are events, what the events are called, and where the fields are in what an
+ * Finds the structs of a C header that are events, what the events are called, and where the fields are in what an
  * application hands over. A struct is one if there is an id for it, a number called like the struct with _ID behind.
  */
 

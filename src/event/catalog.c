@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how event types are kept, found and laid out. The vector of types and the hash table hold the same
- * types at all times; a type is in neither before it is complete.
+ * Keeps event types, finds them and lays them out. The vector of types and the hash table hold the same types at all
+ * times; a type is in neither before it is complete.
  */
 
 #include "base/hash.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what fields a tracefs format file stands for. Its lines are of the form
+ * Reads the fields of a tracefs format file. Its lines are of the form
  *
- *	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
+ * 	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
  *
  * and come from the kernel or one of its modules, so each is taken for what it turns out to be, or left out.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which of the shipped catalogs declares a type. */
+/* Finds the shipped catalog that declares a type. */
 
 #include "event/catalog-priv.h"
 #include "event/installed.h"

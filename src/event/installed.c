@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which folders stand before the catalogs that are built in. */
+/* The directories that are searched before the catalogs that are built in. */
 
 #include "event/catalog-priv.h"
 #include "event/installed.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where fields lie in a payload. The payload is outside data: its only length is the one that the caller knows
- * to be readable, and a string ends within it or the payload is wrong.
+ * Finds where fields lie in a payload. The payload is outside data: its only length is the one that the caller knows to
+ * be readable, and a string ends within it or the payload is wrong.
  */
 
 #include "event/packed.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a catalog text declares. One paragraph is read completely into the parser before it becomes a type, so
- * a broken one leaves nothing behind. After an error the next paragraph is read, so that one run tells of many.
+ * Parses a catalog. One paragraph is read completely into the parser before it becomes a type, so a broken one leaves
+ * nothing behind. After an error the next paragraph is read, so that one run tells of many.
  */
 
 #include "event/c-header.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what texts of paths, and of lists of them, are as trees: the grammar is path.c's. */
+/* Parses texts of paths, and of lists of them, into trees: the grammar is path.c's. */
 
 #include "event/path-priv.h"
 

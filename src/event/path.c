@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the syntax of paths: recursive descent with a bounded depth; memory only for trees. The grammar stands in
+ * Parses paths: recursive descent with a bounded depth; memory only for trees. The grammar stands in
  * docs/formats/catalog.md, each function here is one line of it.
  */
 

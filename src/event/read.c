@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where catalogs are found. A file that was read once under the same path is not read again. */
+/* Finds and reads catalogs. A file that was read once under the same path is not read again. */
 
 #include "event/catalog-priv.h"
 #include "event/installed.h"

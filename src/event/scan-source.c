@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how catalogs name what raises events: tracepoints, and probes in user code. */
+/* Parses how catalogs name what raises events: tracepoints, and probes in user code. */
 
 #include "base/alloc.h"
 #include "event/scan-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a token of a catalog text is. Never reads at or past the end of the text. */
+/* Divides a catalog into tokens. Never reads at or past the end of the text. */
 
 #include "event/scan-priv.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where calls that have the address of a socket keep it, and how its fields are read. It lies in memory of the
- * user: as its family says, 2 (AF_INET) or 10 (AF_INET6), port and address follow, in network order. The address is a
- * string; conditions look at the numbers beside it, the halves of the IPv6 address, which of an IPv4 address are those
- * of the IPv6 address that stands for it (::ffff:127.0.0.1), and 0 of any other family.
+ * Finds the address of a socket in the arguments of calls, and reads its fields. It lies in memory of the user: as its
+ * family says, 2 (AF_INET) or 10 (AF_INET6), port and address follow, in network order. The address is a string;
+ * conditions look at the numbers beside it, the halves of the IPv6 address, which of an IPv4 address are those of the
+ * IPv6 address that stands for it (::ffff:127.0.0.1), and 0 of any other family.
  */
 
 #include "event/sockaddr-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which tracepoints of this machine become event types and under which names: their own where it is free, else
+ * Makes event types of the tracepoints of this machine. Their names are their own where that is free, else
  * system__name. Without privilege there are none.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the names of value types and header fields. */
+/* The names of value types and header fields. */
 
 #include "event/type.h"
 

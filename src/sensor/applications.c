@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what an application may say, and when: it registers once, maps its area, and tells of its types. */
+/* Serves applications: each registers once, maps its area, and describes its types. */
 
 #include "sensor/directory-priv.h"
 

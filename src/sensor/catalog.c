@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what EVENTS "sensor:..." reads: a program's file, or what the directory knows of those that run. */
+/* Reads EVENTS "sensor:...": from a program's file, or from what the registry knows of those that run. */
 
 #include "sensor/catalog.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order the directory does things, and for whom it has no time: who sends what makes no sense, does
- * not end what it began, or does not take what it asked for, is sent away.
+ * The sensor registry: serves everyone in order, and disconnects who sends what makes no sense, does not end what it
+ * began, or does not take what it asked for.
  */
 
 #include "sensor/directory-priv.h"

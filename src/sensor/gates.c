@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when a gate is open; and what the directory waits for. */
+/* Opens and closes gates, and says what the registry waits for. */
 
 #include "sensor/directory-priv.h"
 

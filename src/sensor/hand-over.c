@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whose descriptors get among the directory's own: none but memfds. To close one of a file system that a
- * process serves (FUSE) waits for that process, for ever if it likes, and cannot be killed. So what came is taken by a
- * process beside the directory's, the passer, which passes on what is a memfd and has nothing else open should it have
- * to wait with the rest. It is started for the first that is handed over, takes one after the other, and ends when
- * nothing has come for a while: a directory that begins again gets all at once. The directory never waits for it.
+ * Takes descriptors that are handed over, of which none but memfds get among the registry's own. To close one of a file
+ * system that a process serves (FUSE) waits for that process, for ever if it likes, and cannot be killed. So what came
+ * is taken by a process beside the directory's, the passer, which passes on what is a memfd and has nothing else open
+ * should it have to wait with the rest. It is started for the first that is handed over, takes one after the other, and
+ * ends when nothing has come for a while: a directory that begins again gets all at once. The directory never waits for
+ * it.
  *
  * The passer says of each: the packet, or NO, and after NO, when what came is closed, DONE. One that has not said that
  * when the next comes is left alone, and another takes its place; it is its sender's account until it ends.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides by what the kernel knows the call of a sensor, and where the fields lie that it points to. */
+/* Finds by what the kernel knows the call of a sensor, and where the fields lie that it points to. */
 
 #include "sensor/hook.h"
 

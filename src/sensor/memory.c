@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what shared memory there is, and that nobody can pull it away: every piece is a memfd whose size is sealed,
- * and which only those can write to who had mapped it before.
+ * Creates shared memory that nobody can pull away: every piece is a memfd whose size is sealed, and which only those
+ * can write to who had mapped it before.
  */
 
 #include "sensor/directory-priv.h"

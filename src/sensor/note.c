@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which paragraphs a program's file carries: in notes of its section .note.asterism, whatever else is in it. */
+/*
+ * Reads the paragraphs that a program's file carries: in notes of its section .note.asterism, whatever else is in it.
+ */
 
 #include "sensor/catalog.h"
 

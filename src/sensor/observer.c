@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a directory's messages is believed: that a text is one, that a shape can be, that an area has the
- * size that follows from it and keeps it.
+ * Checks the messages of a registry before they are believed: that a text is one, that a shape can be, that an area has
+ * the size that follows from it and keeps it.
  */
 
 #include "sensor/observer.h"

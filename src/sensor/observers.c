@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an observer is told, and which gates it holds open. Nothing is queued: what it has been told of each
- * process stands in its table, and what is missing is sent whenever its socket takes it.
+ * Tells observers what they ask for, and keeps the gates that they hold open. Nothing is queued: what it has been told
+ * of each process stands in its table, and what is missing is sent whenever its socket takes it.
  */
 
 #include "sensor/directory-priv.h"

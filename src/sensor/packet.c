@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what passes for a message: whole, of this version, with no more descriptors than any has. */
+/* Checks that a message is complete: whole, of this version, with no more descriptors than any has. */
 
 #include "sensor/packet.h"
 

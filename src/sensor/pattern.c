@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which programs and sensors a pattern means. Programs' names may hold colons, those of sensors do not. */
+/* Matches programs and sensors against a pattern. Programs' names may hold colons, those of sensors do not. */
 
 #include "sensor/pattern.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where fields lie in a payload: where a C compiler puts them. */
+/* Computes where fields lie in a payload: where a C compiler puts them. */
 
 #include "sensor/payload.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where the socket of a directory is, and who can open it. At root's everybody may: applications of all users
+ * Finds where the socket of a registry is, and sets who can open it. At root's everybody may: applications of all users
  * register there, and who sees what is decided by who they are.
  */
 

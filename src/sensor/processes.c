@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who gets how much memory, and what of a process is kept. What a process says of its types is hostile: a text
- * is one EVENT paragraph that the catalog's parser takes, without any source.
+ * Gives processes their memory, and keeps what they say of their types. What a process says of its types is hostile: a
+ * text is one EVENT paragraph that the catalog's parser takes, without any source.
  */
 
 #include "sensor/directory-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how who gets nothing hears of it: by a sentence, before the socket is closed; and that readers hear of an
- * application that is not read. It comes again every second: that is not told again.
+ * Refuses applications and readers by a sentence, before the socket is closed. Readers hear of an application that is
+ * not read. It comes again every second: that is not told again.
  */
 
 #include "sensor/directory-priv.h"

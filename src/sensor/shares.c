@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who gives way where all that there is is taken: the user who has most, if he has more than the other would
- * then have, with what he got last. So nobody can shut others out, with however many users; and who is sent away does
- * not come back in the other's place. Root never gives way.
+ * Picks who gives way where all that there is is taken: the user who has most, if he has more than the other would then
+ * have, with what he got last. So nobody can shut others out, with however many users; and who is sent away does not
+ * come back in the other's place. Root never gives way.
  */
 
 #include "sensor/directory-priv.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where lines begin. The first ones are short, as a line along little is off soon, and each is a quarter longer
- * than the one before until they take LINE_NS: as long as somebody takes to look again, who looks often. What a line is
- * off by at its end the next one makes good within such a length, and then it goes as the counter counts, as whoever
- * looks may have been kept from it for seconds. How fast the counter counts is learnt over BASE_NS.
+ * Approximates CLOCK_MONOTONIC by lines over the counter, and places where these begin. The first ones are short, as a
+ * line along little is off soon, and each is a quarter longer than the one before until they take LINE_NS: as long as
+ * somebody takes to look again, who looks often. What a line is off by at its end the next one makes good within such a
+ * length, and then it goes as the counter counts, as whoever looks may have been kept from it for seconds. How fast the
+ * counter counts is learnt over BASE_NS.
  */
 
 #include "sensor/stream/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which directory is followed, and what it is asked for. */
+/* Follows a sensor registry, and asks it for sensors. */
 
 #include "sensor/stream/follow.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when an event's turn has come: nobody else can still bring one that is before it. */
+/* Merges events by time, each when its turn has come: nobody else can still bring one that is before it. */
 
 #include "sensor/stream/merge.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which of a process's types are read. Its paragraph goes through the parser of catalogs, into a catalog of its
- * own: what applications call their types must not get into ours.
+ * Reads a process's types, those that are wanted. Its paragraph goes through the parser of catalogs, into a catalog of
+ * its own: what applications call their types must not get into ours.
  */
 
 #include "sensor/stream/process.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where an event that was handed over belongs: at its time, but one that had to wait for its strings where it
- * came in. Only what lies before the floor is shown to the merge, so what was shown stays the first.
+ * A queue of the events that were handed over, by time; one that had to wait for its strings is placed where it came
+ * in. Only what lies before the floor is shown to the merge, so what was shown stays the first.
  */
 
 #include "sensor/stream/queue.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what becomes of an element, and until when an empty ring lets others go on. */
+/* Reads elements from a ring, and says until when an empty ring lets others go on. */
 
 #include "sensor/stream/reader.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides who is read. What the directory tells (follow.h) is taken before any ring is looked at; as it tells of a
- * process before that process may write, an event of one that it has not told of is younger than that look, which is
- * what the input `news` stands for in the merge.
+ * Reads the sensors of all processes. What the directory tells (follow.h) is taken before any ring is looked at; as it
+ * tells of a process before that process may write, an event of one that it has not told of is younger than that look,
+ * which is what the input `news` stands for in the merge.
  */
 
 #include "sensor/stream/stream.h"

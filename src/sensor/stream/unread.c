@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when it is told that a process is not read: when it is known to be observed. */
+/* Reports that a process is not read: when it is known to be observed. */
 
 #include "sensor/stream/unread.h"
 
