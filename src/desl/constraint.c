@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a constraint asks for: relations that all hold, what earlier records are found by, defaults, order. */
+/* Analyses what a constraint asks for: relations that all hold, what earlier records are found by, defaults, order. */
 
 #include "desl/check-priv.h"
 

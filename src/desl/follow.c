@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order records are worked out that ask for others of their type: those that are asked for first. A
- * circle of them has no such order and is an error that names it.
+ * Orders records that ask for others of their type: those that are asked for first. A circle of them has no such order
+ * and is an error that names it.
  */
 
 #include "desl/run-priv.h"

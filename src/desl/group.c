@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which combinations are one group, and counts each record of a source once in it. */
+/* Finds which combinations are one group, and counts each record of a source once in it. */
 
 #include "desl/run-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what aggregates are over, whether what is beside them is grouped by, and which records @ lists. */
+/* Finds what aggregates are over, whether records are grouped by what is beside them, and which records @ lists. */
 
 #include "desl/check-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how records of several sources are combined: one source after the other, by equal values where the constraint
- * has some (a hash join), else by a range of sorted values, else each with each.
+ * Combines records of several sources: one source after the other, by equal values where the constraint has some (a
+ * hash join), else by a range of sorted values, else each with each.
  */
 
 #include "desl/run-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which values go together, and in what order the fields of a type are worked out. */
+/* Checks which values go together, and orders the fields of a type by what they are computed from. */
 
 #include "desl/check-priv.h"
 

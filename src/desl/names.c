@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what names in a derived type stand for: fields of the types it is made from, of itself, of earlier records.
- */
+/* Resolves names in a derived type: fields of the types it is made from, of itself, of earlier records. */
 
 #include "desl/check-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how filters and constraints are written: sums and products as in the rule language, all else as functions. */
+/* Parses filters and constraints: sums and products as in the rule language, all else as functions. */
 
 #include "desl/reading-priv.h"
 

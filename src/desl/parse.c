@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a program is made of: sections of types, types of clauses in any order. A clause that is wrong is
- * skipped, so that one mistake gives one message.
+ * Parses a program: sections of types, types of clauses in any order. A clause that is wrong is skipped, so that one
+ * mistake gives one message.
  */
 
 #include "desl/reading-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whether a type with selfreference is bound as in the program that the thesis prints, which cannot be repaired
+ * Recognises a type with selfreference that is bound as in the program that the thesis prints, which cannot be repaired
  * unseen: its costs are those of what is called, and its shares are of all calls of the caller. The corrected program
  * binds them to the record's own caller and call.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the programs that the thesis prints do wrong, and how each of it is put right: a row of the table. What
- * has no repair leaves edits for a corrected program, as all repairs do.
+ * The mistakes of the programs that the thesis prints, and the repair of each: a row of the table. What has no repair
+ * leaves edits for a corrected program, as all repairs do.
  */
 
 #include "desl/reading-priv.h"

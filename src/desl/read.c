@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which steps a program is read, and what is wrong with it as a whole. */
+/* Reads a program step by step, and checks it as a whole. */
 
 #include "desl/check-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how tokens are taken, what is said of others, and how types and fields are found by name. */
+/* Takes tokens, reports unexpected ones, and finds types and fields by name. */
 
 #include "desl/reading-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a record of a derived type is: its fields in their order, lists included. */
+/* Lays out a record of a derived type: its fields in their order, lists included. */
 
 #include "desl/run-priv.h"
 

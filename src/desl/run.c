@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which types are worked out, in what order, and what is told of records that were left out. */
+/* Computes the types of a program in order, and reports records that were left out. */
 
 #include "desl/run-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which records of a source take part, before any are combined: those that what is said of them alone holds
+ * Selects the records of a source that take part, before any are combined: those that what is said of them alone holds
  * for. Where the source is aggregated, one stands for all that agree in every other field that is needed.
  */
 

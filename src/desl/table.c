@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how records are kept and when two texts are one. */
+/* Keeps records, and one copy of equal texts. */
 
 #include "desl/table-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what values come to, how they compare, and what is absent: a relation with it does not hold. */
+/* Computes and compares values; they may be absent: a relation with it does not hold. */
 
 #include "desl/run-priv.h"
 

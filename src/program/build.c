@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how an image is laid out: the header, then the sections in the order of their ids, each on a multiple of
- * 8 bytes, the gaps zero. The same additions give the same bytes. Judges nothing: that is the loader's part.
+ * Builds an image: the header, then the sections in the order of their ids, each on a multiple of 8 bytes, the gaps
+ * zero. The same additions give the same bytes. Judges nothing: that is the loader's part.
  */
 
 #include "program/build.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what statements mean. */
+/* Finds what statements mean. */
 
 #include "program/calls.h"
 #include "program/emissions.h"

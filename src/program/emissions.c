@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which rules hand events to each other by EMIT. */
+/* Finds which rules hand events to each other by EMIT. */
 
 #include "program/emissions.h"
 

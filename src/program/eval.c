@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what every node means. Recursion is bounded by PROGRAM_DEPTH_MAX and the nodes visited by
- * PROGRAM_EXPANSION_MAX; the loader has found the kinds to be consistent, so they are trusted here.
+ * Evaluates nodes: this is their meaning, which other executors follow. Recursion is bounded by PROGRAM_DEPTH_MAX and
+ * the nodes visited by PROGRAM_EXPANSION_MAX; the loader has found the kinds to be consistent, so they are trusted
+ * here.
  */
 
 #include "program/eval.h"

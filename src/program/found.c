@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how matches are kept in a list: the place of each, then the match as it is packed. */
+/* Keeps matches in a list: the place of each, then the match as it is packed. */
 
 #include "program/found.h"
 

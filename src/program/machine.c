@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how notice slots and trails are read. The loader knows where these slots are, but a trail's words are
- * whatever actions put there, so each is judged again.
+ * Reads notice slots and trails. The loader knows where these slots are, but a trail's words are whatever actions put
+ * there, so each is judged again.
  */
 
 #include "program/machine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a match is packed: a head, the run's slots, then each event of the sequence with its whole record, the
- * reactions and the other threads, and the texts of reactions and frames; all in one piece of memory at multiples of 8.
+ * Packs a match: a head, the run's slots, then each event of the sequence with its whole record, the reactions and the
+ * other threads, and the texts of reactions and frames; all in one piece of memory at multiples of 8.
  */
 
 #include "program/match-copy.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which rows of an image concern an event type. */
+/* Finds the rows of an image that concern an event type. */
 
 #include "program/query.h"
 

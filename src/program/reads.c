@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields of events a rule looks at. */
+/* Collects the fields of events that a rule looks at. */
 
 #include "program/reads.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which values of a match are one, and so which names it needs for them. */
+/* Finds which values of a match are one value, and so which names it needs for them. */
 
 #include "program/returned.h"
 

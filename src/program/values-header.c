@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how returned values look in C. An image may name things as it likes, so nothing of it reaches the header but
- * through identifier() and put_comment().
+ * Writes the declarations of returned values in C. An image may name things as it likes, so nothing of it reaches the
+ * header but through identifier() and put_comment().
  */
 
 #include "program/values-header.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the layout of returned values in C, and what identifies it. */
+/* Lays out returned values in C, and computes what identifies the layout. */
 
 #include "program/values.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides whether all values of a match are those of one process: by the slot that its runs are found by. A slot is
- * good where it gets nothing but the process, or nothing but the thread, of an event, and every event that is taken is
+ * Checks whether all values of a match are those of one process: by the slot that its runs are found by. A slot is good
+ * where it gets nothing but the process, or nothing but the thread, of an event, and every event that is taken is
  * looked for by the same. Machines may also be told of by events that name their thread elsewhere (BY): these may do
  * what they like, but must leave no values of their own behind.
  */

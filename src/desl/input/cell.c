@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what values of files are, and what is said of those that are not as the program declares them. */
+/* Reads values of files, and reports those that are not as the program declares them. */
 
 #include "desl/input/input-priv.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what CSV is: the first line names the fields; quotes may be around values; lines that begin with # are none.
- */
+/* Reads CSV: the first line names the fields; quotes may be around values; lines that begin with # are none. */
 
 #include "desl/input/input-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what records JSON lines have: events of the input's name, as recordings are dumped; matches of the rule of
- * that name, by what they return; of files that have neither, each object. A '.' of a name is a '_' of the field.
+ * Reads records from JSON lines: events of the input's name, as recordings are dumped; matches of the rule of that
+ * name, by what they return; of files that have neither, each object. A '.' of a name is a '_' of the field.
  */
 
 #include "desl/input/input-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what records a profile has: of an input with a field caller or callee its calls, and one for each function
- * that calls nothing; of others its functions. Costs are of the first event type, or of the one that a field names.
+ * Reads records from a profile: of an input with a field caller or callee its calls, and one for each function that
+ * calls nothing; of others its functions. Costs are of the first event type, or of the one that a field names.
  */
 
 #include "desl/input/input-priv.h"

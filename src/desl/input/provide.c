@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which format a file has, and what is said where it cannot be read. */
+/* Recognises the format of a file, and reports why one cannot be read. */
 
 #include "desl/input/input.h"
 

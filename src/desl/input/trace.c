@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what records a recording has: its events of the type that the input is called like, with their own fields and
- * those of every event (ts, cpu, pid, tid, comm). They are decoded alone, and memory is theirs alone.
+ * Reads records from a recording: its events of the type that the input is called like, with their own fields and those
+ * of every event (ts, cpu, pid, tid, comm). They are decoded alone, and memory is theirs alone.
  */
 
 #include "desl/input/input-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what records are as events, for rules to look for: a record of a wanted type is an event of that name, its
- * fields those of the event, and of them ts, cpu, pid, tid and comm those of every event. Events come by time; a record
+ * Turns records into events, for rules to look for: a record of a wanted type is an event of that name, its fields
+ * those of the event, and of them ts, cpu, pid, tid and comm those of every event. Events come by time; a record
  * without one comes after all that have one, in its order.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a program is written in SQL: a table for each input, a view for each derived type. Sources that are
- * aggregated are so before they are joined, as here. selfreference and lists have no SQL.
+ * Writes a program as SQL: a table for each input, a view for each derived type. Sources that are aggregated are so
+ * before they are joined, as here. selfreference and lists have no SQL.
  */
 
 #include "desl/output/output.h"

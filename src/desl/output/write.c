@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the wanted types are written. */
+/* Writes the wanted types. */
 
 #include "desl/output/output.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when tables are reported. */
+/* Reports tables when they are due. */
 
 #include "program/aggregate/aggregate.h"
 

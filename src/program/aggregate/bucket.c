@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the buckets of values: those of base/log-linear.h for magnitudes, and the same with the sign turned for
+ * Computes the buckets of values: those of base/log-linear.h for magnitudes, and the same with the sign turned for
  * negative values. Bucket b is the number of the value's magnitude, negative where the value is.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the matches of a rule are added up. */
+/* Adds up the matches of a rule. */
 
 #include "program/aggregate/aggregate.h"
 

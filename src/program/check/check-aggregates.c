@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that what a rule adds up are numbers of its slots, and that its keys are bounded. */
+/* Checks that what a rule adds up are numbers of its slots, and that its keys are bounded. */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"

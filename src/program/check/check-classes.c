@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that waiting runs are found: by every event they have a transition for, and by nothing that compares wrongly.
+/*
+ * Checks that waiting runs are found: by every event they have a transition for, and by nothing that compares wrongly.
  */
 
 #include "program/check/check-priv.h"

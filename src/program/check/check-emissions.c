@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides that emitting comes to an end. An event type leads to the rules that an event of it carries on (not those
+ * Checks that emitting comes to an end. An event type leads to the rules that an event of it carries on (not those
  * where it only ends or forbids), a rule to the types it emits; a way around these is refused.
  */
 

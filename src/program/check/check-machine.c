@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides that a machine keeps what execution.md promises of it: one instance per key, whose key only its beginning and
+ * Checks that a machine keeps what execution.md promises of it: one instance per key, whose key only its beginning and
  * its copying write; what is told is there; events for any value only end instances.
  */
 

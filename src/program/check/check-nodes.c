@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides that expressions are well typed and cheap. What a node says of itself is judged once, for the table; what
+ * Checks that expressions are well typed and cheap. What a node says of itself is judged once, for the table; what
  * depends on who uses it - the slots of the rule, the fields of the event - where it is used.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that what a rule says of its matches to people can be shown: a known severity, printable texts. */
+/* Checks that what a rule says of its matches to people can be shown: a known severity, printable texts. */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"

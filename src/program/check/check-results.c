@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that what a match returns, emits and calls can be had from the slots, and that emitting comes to an end. */
+/* Checks that what a match returns, emits and calls can be taken from the slots. */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"

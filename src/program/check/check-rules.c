@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that a rule's own values, its slot area and its stream are sound, and that it shares no table rows. */
+/* Checks that a rule's own values, its slot area and its stream are sound, and that it shares no table rows. */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that runs can only go from state to state as docs/internals/execution.md has it, and that actions fit their
- * slots. */
+/*
+ * Checks that runs can only go from state to state as docs/internals/execution.md has it, and that actions fit their
+ * slots.
+ */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"

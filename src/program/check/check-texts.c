@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which texts may serve as what. Each is looked at once; references only ask for the outcome. */
+/* Checks which texts may serve as names and labels. Each is looked at once; references only ask for the outcome. */
 
 #include "program/check/check-priv.h"
 

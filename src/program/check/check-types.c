@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides that event types describe records as event/type.h lays them out, so that fields are where events have them.
- */
+/* Checks that event types describe records as event/type.h lays them out, so that fields are where events have them. */
 
 #include "program/check/check-priv.h"
 #include "program/query.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order in which tables are judged. */
+/* Checks the tables of an image, in order. */
 
 #include "program/check/check-priv.h"
 

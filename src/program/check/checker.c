@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how ranges are owned and how a fault is told; what all checks stand on. */
+/* Checks how ranges are owned and reports faults; all checks use it. */
 
 #include "program/check/check-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what counts as an image at all: header, sizes, checksum, sections. The tables' contents are judged by the
- * check-*.c files. Nothing of the caller's bytes is used after the copy was made.
+ * Checks the header, the sizes, the checksum and the sections of an image, and loads it. The tables' contents are
+ * judged by the check-*.c files. Nothing of the caller's bytes is used after the copy was made.
  */
 
 #include "program/load.h"

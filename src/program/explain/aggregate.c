@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how AGGREGATE is explained. */
+/* Explains AGGREGATE. */
 
 #include "program/explain/explain-priv.h"
 #include "program/query.h"

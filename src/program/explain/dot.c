@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a rule's automaton is drawn: circles with a double border match, what ends a run is grey, forbidden ways
+ * Draws a rule's automaton for Graphviz: circles with a double border match, what ends a run is grey, forbidden ways
  * are red and dashed, ways in place and of copies dotted, what machines tell bold. Texts pass through one escape, so no
  * name can leave its label.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the words for the parts of an automaton. */
+/* The words for the parts of an automaton. */
 
 #include "base/alloc.h"
 #include "program/emissions.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which members an explanation in JSON has. Names are kept once given: programs read them. */
+/* Writes an explanation as JSON. Names are kept once given: programs read them. */
 
 #include "program/calls.h"
 #include "program/explain/explain-priv.h"

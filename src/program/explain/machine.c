@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how what only machines have is told. */
+/* Explains what only machines have. */
 
 #include "program/explain/explain-priv.h"
 #include "program/query.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how expressions read: the language's own notation, with no more parentheses than it needs. */
+/* Prints expressions: the language's own notation, with no more parentheses than it needs. */
 
 #include "meaning/meaning.h"
 #include "program/eval.h"

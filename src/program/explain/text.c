@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a rule's automaton is told to people. */
+/* Writes a rule's automaton as text. */
 
 #include "program/calls.h"
 #include "program/explain/explain-priv.h"

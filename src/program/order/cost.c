@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a condition costs, in comparisons of numbers, and whether it may fail. */
+/* Estimates what a condition costs, in comparisons of numbers, and whether it may fail. */
 
 #include "program/order/order-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which of the measures are of a condition: those of the same rule, state, event and target in which it reads
- * the same. So they outlive any order, and changes of other conditions.
+ * Finds the measures of a condition: those of the same rule, state, event and target in which it reads the same. So
+ * they outlive any order, and changes of other conditions.
  */
 
 #include "program/order/order-priv.h"

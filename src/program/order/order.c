@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order conditions are asked, and makes an image that does so: transitions get new nodes, everything
- * else stays where it is.
+ * Orders the conditions of transitions, and makes an image that asks them in this order: transitions get new nodes,
+ * everything else stays where it is.
  */
 
 #include "program/order/order-priv.h"

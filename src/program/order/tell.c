@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is told of the order in which a rule asks its conditions. */
+/* Reports the order in which a rule asks its conditions. */
 
 #include "program/order/order-priv.h"
 

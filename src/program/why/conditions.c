@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which conditions of a transition are counted. A condition was asked as
- * often as the one before it was true, and the last one was true as often as the whole: so only those in between have
- * numbers of their own.
+ * Selects the conditions of a transition that are counted. A condition was asked as often as the one before it was
+ * true, and the last one was true as often as the whole: so only those in between have numbers of their own.
  */
 
 #include "program/query.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what to try, by what the counts of a rule show: a row each, which says nothing unless its fact is there. Only
- * what ended or kept back most of the runs is worth a word.
+ * Gives hints what to try, by what the counts of a rule show: a row each, which says nothing unless its fact is there.
+ * Only what ended or kept back most of the runs is worth a word.
  */
 
 #include "program/why/report-priv.h"

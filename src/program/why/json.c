@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a program reads of a rule's counts: all of them, in the order of the automaton. */
+/* Writes a rule's counts as JSON: all of them, in the order of the automaton. */
 
 #include "program/why/report-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the counts of a rule's transitions say together. */
+/* Sums the counts of a rule's transitions. */
 
 #include "program/why/report-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a person reads of a rule's counts: sections in the order in which a run lives, in each of them a number
- * and what it counts. Automata have several states for one place of a pattern; lines that say the same are one.
+ * Writes a rule's counts as text: sections in the order in which a run lives, in each of them a number and what it
+ * counts. Automata have several states for one place of a pattern; lines that say the same are one.
  */
 
 #include "program/why/report-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a person reads of a rule's transitions: a line each, and one for each of its conditions below it. */
+/* Writes a rule's transitions as text: a line each, and one for each of its conditions below it. */
 
 #include "program/why/report-priv.h"
 
