@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides equations with I - Q, by elimination with the largest pivot of a column. Whether there is an end at all is a
+ * Solves equations with I - Q, by elimination with the largest pivot of a column. Whether there is an end at all is a
  * matter of their solution: I - Q has a non-negative inverse, and Q a spectral radius below one, exactly if (I - Q) t =
  * 1 has a solution that is not negative (Berman and Plemmons on M-matrices).
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is paid for, and the prices where none were measured. */
+/* Computes what the work of a model costs, by the prices that were measured or by those that are given here. */
 
 #include "model/cost.h"
 

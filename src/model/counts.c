@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the counts of an automaton become the numbers of a model: how often each transition was asked, which
- * share of those it took, and how runs left each state.
+ * Turns the counts of an automaton into the numbers of a model: how often each transition was asked, which share of
+ * those it took, and how runs left each state.
  */
 
 #include "model/counts-priv.h"

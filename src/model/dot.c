@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what Graphviz draws of a model: states with their open runs, ways as thick as they are likely. */
+/* Draws a model for Graphviz: states with their open runs, ways as thick as they are likely. */
 
 #include "model/report-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a program reads of a model: everything that people read, and N, B and t of each state. */
+/* Writes a model as JSON: everything that people read, and N, B and t of each state. */
 
 #include "model/report-priv.h"
 

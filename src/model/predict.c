@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what follows from the numbers of a trace: the chain of a rule's states, what is to be expected of a
- * candidate, and, with the rates of events, of a second.
+ * Predicts by the numbers of a trace: the chain of a rule's states, what is to be expected of a candidate, and, with
+ * the rates of events, of a second.
  */
 
 #include "model/chain.h"

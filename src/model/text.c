@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a person reads of a model: the automaton with its probabilities, then what follows from them, each line
- * with the formula that it comes from.
+ * Writes a model as text: the automaton with its probabilities, then what follows from them, each line with the formula
+ * that it comes from.
  */
 
 #include "model/report-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is refused, and what would do instead. */
+/* Explains what is refused, and what would be admitted instead. */
 
 #include "monitor/admission.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when an evaluation's context is nobody's any more. What the evaluator goes through is a table that does not
+ * Frees an evaluation's context when nobody uses it any more. What the evaluator goes through is a table that does not
  * change; every addition and removal makes another one, with a higher serial. The evaluator says which one it has
  * taken; those before it can go, and with them the contexts that are in none of the others.
  */

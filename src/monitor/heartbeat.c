@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides when a heartbeat is missing. All have the same limit, so those that are awaited stand in the order of their
+ * Detects that a heartbeat is missing. All have the same limit, so those that are awaited stand in the order of their
  * last elements in a list, and only its head can be due.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is admitted. Products of two times do not fit into 64 bits, so what is in between has 128; results that
- * do not fit are JCS_UNBOUNDED, which refuses.
+ * The admission test. Products of two times do not fit into 64 bits, so what is in between has 128; results that do not
+ * fit are JCS_UNBOUNDED, which refuses.
  */
 
 #include "monitor/jcs.h"

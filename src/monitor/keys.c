@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where keys are kept. The hash is seeded: who raises elements cannot choose keys that all meet in one place.
- */
+/* A hash table of keys. The hash is seeded: who raises elements cannot choose keys that all meet in one place. */
 
 #include "monitor/keys.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an element adds to a measure. A row is written by one thread between two steps of its sequence number,
- * which is odd meanwhile: (1) odd, release fence, words; (2) words, even by store-release. A reader takes the number by
- * load-acquire (pairs with 2), the words, an acquire fence, the number again (pairs with 1).
+ * Adds an element to a measure, whose rows other threads read meanwhile. A row is written by one thread between two
+ * steps of its sequence number, which is odd meanwhile: (1) odd, release fence, words; (2) words, even by
+ * store-release. A reader takes the number by load-acquire (pairs with 2), the words, an acquire fence, the number
+ * again (pairs with 1).
  */
 
 #include "monitor/measure.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where messages lie: one after the other, each behind its size, in multiples of 16 bytes. One that would be
- * cut by the end of the bytes begins at their beginning, and a size that says so stands where it would have been.
+ * A queue of messages in shared bytes: one after the other, each behind its size, in multiples of 16 bytes. One that
+ * would be cut by the end of the bytes begins at their beginning, and a size that says so stands where it would have
+ * been.
  */
 
 #include "monitor/queue.h"

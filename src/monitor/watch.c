@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the cause of a delay is, and how long a cause counts. */
+/* Finds the cause of a delay, and keeps how long a cause counts. */
 
 #include "monitor/watch.h"
 

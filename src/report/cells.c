@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a cell reads. */
+/* Formats cells. */
 
 #include "report/cells.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how distributions are kept and shown. */
+/* Keeps and shows distributions. */
 
 #include "report/distribution.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an event changes of threads and processors, per role. In a gap only what does not depend on the events
- * before it is taken: names, births, ends.
+ * Follows threads and CPUs through the events, by role. In a gap only what does not depend on the events before it is
+ * taken: names, births, ends.
  */
 
 #include "report/pass-priv.h"

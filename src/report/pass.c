@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is told to reports, and where reading may end. */
+/* Passes events to reports, and ends reading where all have what they need. */
 
 #include "report/pass-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which events mean what. Another one is a row. */
+/* The table of what events mean to reports. Another one is a row. */
 
 #include "report/roles.h"
 

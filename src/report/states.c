@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which state threads and processors are, and tells it when it ends. Where the recording was of some
- * processes only, switches between others are missing: who is none of the observed has no states then, and a processor
- * that is with such a thread, or with nobody, is with OTHERS.
+ * Follows the states of threads and CPUs, and reports each when it ends. Where the recording was of some processes
+ * only, switches between others are missing: who is none of the observed has no states then, and a processor that is
+ * with such a thread, or with nobody, is with OTHERS.
  */
 
 #include "report/pass-priv.h"

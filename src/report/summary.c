@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is said first: what a report knows of the whole in two sentences, and where none does, how long it all
- * lasted and what threads were in that time.
+ * Writes the first sentences of a report: what a report knows of the whole in two sentences, and where none does, how
+ * long it all lasted and what threads were in that time.
  */
 
 #include "report/table.h"

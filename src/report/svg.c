@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how pictures are written. */
+/* Writes pictures. */
 
 #include "report/svg.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which order reports are written, and how they say what a trace lacks for them. */
+/* Writes reports in order, and what a trace lacks for them. */
 
 #include "report/table.h"
 

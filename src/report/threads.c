@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which thread a tid is: tids are used again, so a thread is a tid and a birth. */
+/* Finds the thread that a tid means: tids are used again, so a thread is a tid and a birth. */
 
 #include "report/pass-priv.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what of a sub-buffer can be read while it is written to. Its counter is a prefix of what is written, so what
- * lies below it is whole, unless the sub-buffer has been opened again meanwhile; that is looked at after reading and
- * before judging.
+ * Reads a sub-buffer while it is written to. Its counter is a prefix of what is written, so what lies below it is
+ * whole, unless the sub-buffer has been opened again meanwhile; that is looked at after reading and before judging.
  */
 
 #include "ring/elements.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a ring's memory says what it is: for who maps one that somebody else made. */
+/* Writes and checks the description in a ring's memory, for who maps one that somebody else made. */
 
 #include "ring/atomic.h"
 

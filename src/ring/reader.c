@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a reader may believe. A sub-buffer that was complete before it was copied and not opened again after
- * that is consistent. What is read from the ring's memory is checked before it is used as a size: it may belong to
- * another lap, or to an application that writes nonsense.
+ * Reads sub-buffers without trusting who writes them. A sub-buffer that was complete before it was copied and not
+ * opened again after that is consistent. What is read from the ring's memory is checked before it is used as a size: it
+ * may belong to another lap, or to an application that writes nonsense.
  */
 
 #include "ring/atomic.h"

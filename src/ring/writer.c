@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where an event goes and writes it. Programs in the kernel do the same (src/ebpf/recorder/emit.c). */
+/* Writes events into the ring. Programs in the kernel do the same (src/ebpf/recorder/emit.c). */
 
 #include "ring/atomic.h"
 #include "ring/ring-priv.h"

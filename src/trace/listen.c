@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where streams are waited for: one peer, for whom everything else is closed. */
+/* Listens for streams: one peer, for whom everything else is closed. */
 
 #include "trace/listen.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which source the next event comes from. Each source that is not at its end has one event in hand; the heap
- * holds these sources, the earliest first. The source whose event was given last is asked for its next one only when
- * the reader comes back, because until then the reader owns that event's record.
+ * Merges sources by time. Each source that is not at its end has one event in hand; the heap holds these sources, the
+ * earliest first. The source whose event was given last is asked for its next one only when the reader comes back,
+ * because until then the reader owns that event's record.
  */
 
 #include "trace/merge.h"

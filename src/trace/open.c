@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which reader a path gets. */
+/* Finds the reader for a path. */
 
 #include "trace/open.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which reports there are, and their order. A new one is a file with a descriptor and a row here. */
+/* The table of reports, in their order. A new one is a file with a descriptor and a row here. */
 
 #include "report/kind/kinds.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a system call is to waits: the numbers of Linux's futexes. */
+/* Finds what a system call means to waits: the numbers of Linux's futexes. */
 
 #include "report/kind/waits-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which threads wait for each other in a circle. A thread waits for one object, which has one holder; so a walk
+ * Finds threads that wait for each other in a cycle. A thread waits for one object, which has one holder; so a walk
  * from the thread that has just begun to wait comes back to it, or ends.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how waits are drawn: threads, objects, and between them who waited for what, and who had it last. */
+/* Draws waits: threads, objects, and between them who waited for what, and who had it last. */
 
 #include "report/kind/waits-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which object and which process are meant, and what is left of what was known of them behind a gap. */
+/* Finds which object and which process are meant, and what is left of what was known of them behind a gap. */
 
 #include "report/kind/waits-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how what was found of waits is written as tables. */
+/* Writes what was found of waits as tables. */
 
 #include "report/kind/waits-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how binary data stand in HTML: as elements that no browser runs, each raw deflate in base64. t0, t1, ... are
- * tiles in the order of the index, b0, b1, ... groups of lanes of bins, meta is JSON.
+ * Writes binary data in HTML: as elements that no browser runs, each raw deflate in base64. t0, t1, ... are tiles in
+ * the order of the index, b0, b1, ... groups of lanes of bins, meta is JSON.
  */
 
 #include "report/page/page-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the tables of reports look on the page: sections with headings, cells as people read them. */
+/* Writes the tables of reports for the page: sections with headings, cells as people read them. */
 
 #include "report/page/page-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the page's program is told: one JSON object, columns instead of rows where there are many. Names that
- * are not to be shown are empty.
+ * Writes what the page's program is told: one JSON object, columns instead of rows where there are many. Names that are
+ * not to be shown are empty.
  */
 
 #include "report/page/page-priv.h"

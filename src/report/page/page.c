@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is kept during the pass, what the file holds and in which order: head, tables, data, the program. */
+/* Collects what the page shows during the pass, and writes the file in this order: head, tables, data, the program. */
 
 #include "report/page/page-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how wide bins are, and what two of them become. */
+/* Computes how wide bins are, and merges two of them. */
 
 #include "report/store/bins.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how bytes of a store grow and are deflated. */
+/* Grows and deflates the bytes of a store. */
 
 #include "report/store/bytes.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of a slice goes where. */
+/* Stores slices. */
 
 #include "report/store/store.h"
 

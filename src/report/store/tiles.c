@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how exact slices are laid out, and which of them go when there is no room. */
+/* Lays out exact slices, and drops some of them when there is no room. */
 
 #include "report/store/tiles.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what below a folder is a trace, and starts the process that reads it. */
+/* Finds the traces below a directory, and starts the process that reads them. */
 
 #include "trace/babel/babel-priv.h"
 

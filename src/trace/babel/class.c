@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which type an event class becomes and where each field's value comes from. A type that the rules declare
- * under LTTng's own name goes before the map, the map before the catalog; what is unknown becomes a type of its own.
- * Names are LTTng's with an underscore in front of fields, or without: both are one.
+ * Finds the type for an event class, and where each field's value comes from. A type that the rules declare under
+ * LTTng's own name goes before the map, the map before the catalog; what is unknown becomes a type of its own. Names
+ * are LTTng's with an underscore in front of fields, or without: both are one.
  */
 
 #include "trace/babel/class.h"

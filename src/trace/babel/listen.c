@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what to believe of the reading process. It may have been led astray by the trace, so its words are input like
- * any other: every length is checked, and when it ends without having said so, the trace is told to be damaged.
+ * Reads what the reading process says, without trusting it. It may have been led astray by the trace, so its words are
+ * input like any other: every length is checked, and when it ends without having said so, the trace is told to be
+ * damaged.
  */
 
 #include "trace/babel/listen.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how libbabeltrace2 is asked for messages and what becomes of them. A graph of one file-system source per
- * trace, a muxer that orders by time and a sink of ours; each run of the graph puts a handful of messages into our
- * hands, from which events are given one at a time. So it is read as it goes, in the thread of the reader, and memory
- * does not grow with the trace.
+ * Reads traces by libbabeltrace2. A graph of one file-system source per trace, a muxer that orders by time and a sink
+ * of ours; each run of the graph puts a handful of messages into our hands, from which events are given one at a time.
+ * So it is read as it goes, in the thread of the reader, and memory does not grow with the trace.
  *
  * Time: libbabeltrace2 orders by ns since the epoch. What is given is this minus the offset of the clock met first,
  * which for one machine's traces is the clock itself: CLOCK_MONOTONIC for LTTng's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides who raised an event where the trace tells it by events. */
+/* Finds who raised an event where the trace says it by events. */
 
 #include "trace/babel/reported.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the reading process says. It ends when there is nothing more to say, or when its words go nowhere: then
- * the other process has gone, or wants no more.
+ * The reading process: writes what it reads to the other process. It ends when there is nothing more to say, or when
+ * its words go nowhere: then the other process has gone, or wants no more.
  */
 
 #include "trace/babel/babel-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which type of the catalog a recorded sensor is. Sensors of several programs may have one name, with the same
+ * Finds the type of the catalog for a recorded sensor. Sensors of several programs may have one name, with the same
  * fields or with others: those that a rule names are the rule's, and of the others each shape becomes a type.
  */
 

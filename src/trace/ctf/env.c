@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a trace says of its origin. */
+/* Collects what a trace says of its origin. */
 
 #include "trace/ctf/write-priv.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which files a trace has and which of them are deleted at the limit.
+ * Creates the files of a trace, and deletes those beyond its limit.
  *
  * Without a limit a stream is one file, stream_<n>. With one it is a sequence of files, stream_<n>_<part>, and a new
  * part begins when the current one has reached its share. When a packet would exceed the limit, parts that are

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what LTTng would call what was recorded. Names come from the map (catalogs/lttng.map); which number is which
+ * Translates what was recorded to LTTng's names. Names come from the map (catalogs/lttng.map); which number is which
  * system call, and what its arguments are called, from how the catalog gets that call's own type out of the same
  * tracepoint. So recording the two types for all calls is enough for an event class per call.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the map file means. Its notation is small: words, and = { } , between them; # begins a comment. The file
- * is ours, so the first thing wrong with it ends the reading.
+ * Parses the map file. Its notation is small: words, and = { } , between them; # begins a comment. The file is ours, so
+ * the first thing wrong with it ends the reading.
  */
 
 #include "trace/ctf/lttng-map.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a trace describes itself to any reader of CTF 1.8. */
+/* Writes the metadata of a trace, for any reader of CTF 1.8. */
 
 #include "trace/ctf/metadata.h"
 

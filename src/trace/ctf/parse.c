@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what metadata says. The prologue is compared token by token with the one that is written, so there is no
- * second description of it; behind it only string types and events are allowed.
+ * Parses metadata. The prologue is compared token by token with the one that is written, so there is no second
+ * description of it; behind it only string types and events are allowed.
  */
 
 #include "trace/ctf/metadata.h"

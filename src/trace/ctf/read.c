@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which event of a trace is the next. Every stream that is not at its end is in the heap, with an event in hand
- * or with its damage, at the time of the last event before that. The first of the heap goes on only when the next event
- * is asked for: so a loss that its next packet tells of is told with the first event that may come after the gap.
+ * Reads the events of a trace in order. Every stream that is not at its end is in the heap, with an event in hand or
+ * with its damage, at the time of the last event before that. The first of the heap goes on only when the next event is
+ * asked for: so a loss that its next packet tells of is told with the first event that may come after the gap.
  */
 
 #include "trace/ctf/read-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a trace says of sensors besides what any reader of CTF has to know: whose they are, and the paragraph
- * that describes them, with units and documentation. It stands in a comment before the event class. Texts are
+ * Writes and reads what a trace says of sensors besides what any reader of CTF has to know: whose they are, and the
+ * paragraph that describes them, with units and documentation. It stands in a comment before the event class. Texts are
  * applications' own, so what could end the comment or a line of it is written as %XX.
  */
 

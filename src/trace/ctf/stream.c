@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which files make a stream and what a packet must be. After ctf_stream_packet, content_end lies within the
- * file, and everything up to there may be read.
+ * Opens the files of a stream and checks their packets. After ctf_stream_packet, content_end lies within the file, and
+ * everything up to there may be read.
  */
 
 #include "trace/ctf/read-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which event type an event class of a trace stands for, and where its fields go. */
+/* Finds the event type for an event class of a trace, and where its fields go. */
 
 #include "trace/ctf/read-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the types of sensors get into a trace that is written already: behind what metadata says. */
+/* Adds the types of sensors to a trace that is written already: behind what metadata says. */
 
 #include "trace/ctf/write-priv.h"
 

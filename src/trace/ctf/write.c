@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a packet of a ring must be to become one of a trace. Going through its events finds where the last one
- * ends and when it was: CTF counts the content without the padding behind it, and a ring does not.
+ * Writes packets of a ring as packets of a trace. Going through its events finds where the last one ends and when it
+ * was: CTF counts the content without the padding behind it, and a ring does not.
  */
 
 #include "trace/ctf/write-priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a stream says what its events are: {"declare":"NAME","FIELD":"TYPE MEANING",...}, where the type is
+ * Reads the declarations of events in a stream: {"declare":"NAME","FIELD":"TYPE MEANING",...}, where the type is
  * written as in catalogs, and what stands behind it is a meaning or else a unit. It comes from anywhere, so it can name
  * no file and nothing that a kernel raises.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which JSON value a field takes and where it goes in the record. */
+/* Converts a JSON value to a field and stores it in the record. */
 
 #include "trace/jsonl/jsonl-priv.h"
 

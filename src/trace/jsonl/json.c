@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is JSON. Strict, by the letter of RFC 8259, with nesting bounded; never reads past the line. */
+/* Parses JSON. Strict, by the letter of RFC 8259, with nesting bounded; never reads past the line. */
 
 #include "trace/jsonl/json-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a line of the input is worth: an event, nothing, or a message that says what is wrong with it. */
+/* Reads lines of JSON: each is an event, nothing, or a message that says what is wrong with it. */
 
 #include "trace/jsonl/jsonl-priv.h"
 

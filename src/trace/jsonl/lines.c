@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how lines come from a descriptor: through one buffer that grows to the longest line, up to the limit. */
+/* Reads lines from a descriptor: through one buffer that grows to the longest line, up to the limit. */
 
 #include "trace/jsonl/jsonl-priv.h"
 

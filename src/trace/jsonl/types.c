@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the numbers of event types: in the order in which the input first uses them. */
+/* Numbers event types in the order in which the input first uses them. */
 
 #include "trace/jsonl/jsonl-priv.h"
 

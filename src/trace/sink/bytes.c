@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when bytes are written, and when that is given up. */
+/* Writes bytes, and gives up where a descriptor takes none. */
 
 #include "trace/sink/bytes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how events look. Long traces are written through here, so room is made once per event, for the longest line
+ * Writes events as text. Long traces are written through here, so room is made once per event, for the longest line
  * that its type can give, and what is written into it is not checked again.
  */
 

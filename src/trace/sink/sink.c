@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which writer a format gets. */
+/* Finds the writer for a format. */
 
 #include "trace/sink/sink.h"
 
