@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how words are completed in bash: names of commands, options, values of options, operands. A program without
+ * Writes the completion of words in bash: names of commands, options, values of options, operands. A program without
  * commands is completed as one command is.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where runtimes keep the names of their containers, and which of their files say none: those are counted. A
- * file that is gone by now is of a container that is, too.
+ * Reads the names of containers where runtimes keep them, and counts the files that say none. A file that is gone by
+ * now is of a container that is, too.
  */
 
 #include "cli/container-name.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how help looks. All that it says comes from the descriptors of programs, commands and options. */
+/* Writes help. All that it says comes from the descriptors of programs, commands and options. */
 
 #include "cli/help.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how manual pages look. */
+/* Writes manual pages. */
 
 #include "cli/man.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which page a generator writes when the project is built, and lists options for tests. */
+/* Writes one page for the build, or lists options for tests. */
 
 #include "cli/arguments.h"
 #include "cli/man.h"

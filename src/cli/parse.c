@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a command line means. Options and operands may be mixed; `--` ends the options. Long options may be
- * written --name value and --name=value, letters may be joined (-qv, -oFILE). A wrong one is explained with the nearest
- * right one.
+ * Parses a command line. Options and operands may be mixed; `--` ends the options. Long options may be written --name
+ * value and --name=value, letters may be joined (-qv, -oFILE). A wrong one is explained with the nearest right one.
  */
 
 #include "cli/arguments.h"

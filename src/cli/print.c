@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how messages look. Whatever a source line holds, no control character of it reaches the terminal. */
+/* Prints messages. Whatever a source line holds, no control character of it reaches the terminal. */
 
 #include "cli/print.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how numbers, times, sizes and choices are written, and what is said of those that are wrong. */
+/* Parses numbers, times, sizes and choices, and reports those that are wrong. */
 
 #include "cli/value.h"
 

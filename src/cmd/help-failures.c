@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is said of failures. A row is a promise; tests/kernel/session/failures.bats and tests/faults hold it. */
+/* The table of failures. A row is a promise; tests/kernel/session/failures.bats and tests/faults hold it. */
 
 #include "cmd/help-failures.h"
 

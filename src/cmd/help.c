@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how asterism introduces itself. */
+/* Prints the help of asterism. */
 
 #include "cmd/help.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what an entry of the library says of its matches: what its rules say, together. */
+/* Collects what an entry of the library says of its matches: what its rules say, together. */
 
 #include "cmd/library-properties.h"
 

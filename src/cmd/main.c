@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which command runs, and answers --help and --version. Called asterismd it is the daemon. */
+/* Runs a command, and answers --help and --version. Called asterismd it is the daemon. */
 
 #include "cli/help.h"
 #include "cli/print.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whom a command observes and which signals it takes. */
+/* Reads whom a command observes, and handles its signals. */
 
 #include "cmd/observe.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how `asterism explain` runs rules over a trace, and whom a probability that is assumed concerns. */
+/* Runs rules over a trace for `asterism explain`, and finds the states that an assumed probability concerns. */
 
 #include "cmd/predict.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the work of rules costs here: how much longer the cheapest system call takes with a rule that looks at
+ * Measures what the work of rules costs here: how much longer the cheapest system call takes with a rule that looks at
  * it, and with one whose run begins and ends at it. The table says how this divides into the single pieces of work;
  * what is not measured, matches and shipping, is taken to be as much dearer as runs are. Prices hold for one kernel.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which commands there are. A new one is a file with a descriptor and a row here. */
+/* The table of commands. A new one is a file with a descriptor and a row here. */
 
 #include "cmd/table.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what classes inherit and what formulas are about. Of an abstract class types come with their sources; of
+ * Completes classes by what they inherit, and binds formulas. Of an abstract class types come with their sources; of
  * another one, which a class narrows down, with their meaning and formula alone.
  */
 

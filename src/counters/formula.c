@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a formula is: names and numbers with + - * / and parentheses, * and / first. */
+/* Parses a formula: names and numbers with + - * / and parentheses, * and / first. */
 
 #include "counters/counters-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where the catalogs of counters are read. */
+/* Finds the catalogs of counters. */
 
 #include "counters/installed.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what words, names, texts and numbers of a line are, and how it is said that they are wrong. */
+/* Reads words, names, texts and numbers of a line, and reports those that are wrong. */
 
 #include "counters/counters-priv.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what lines of a catalog of counters say. Each begins with a word that says what it is about; those after
- * CLASS declare types of the class, those after a type are about it.
+ * Parses a catalog of counters. Each begins with a word that says what it is about; those after CLASS declare types of
+ * the class, those after a type are about it.
  */
 
 #include "counters/counters-priv.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a catalog says where a counter is to be had:
+ * Parses where a counter comes from:
  *
- *	perf hardware NAME | perf software NAME | perf cache CACHE read|write|prefetch access|miss
- *	perf raw:rHEX | perf raw:NUMBER | perf pmu:PMU:EVENT | perf pmu:PMU:TERM=NUMBER,TERM...
- *	tracepoint SYSTEM:NAME
- *	file "PATH" value | field NAME [column N+N] | table PREFIX NAME | disks column N+N | interfaces column N+N
+ * 	perf hardware NAME | perf software NAME | perf cache CACHE read|write|prefetch access|miss
+ * 	perf raw:rHEX | perf raw:NUMBER | perf pmu:PMU:EVENT | perf pmu:PMU:TERM=NUMBER,TERM...
+ * 	tracepoint SYSTEM:NAME
+ * 	file "PATH" value | field NAME [column N+N] | table PREFIX NAME | disks column N+N | interfaces column N+N
  *
  * and after each TIMES NUMBER, then APPROXIMATES "what it counts instead".
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds where messages end. */
+/* Splits what a client sends into messages. */
 
 #include "daemon/frame.h"
 

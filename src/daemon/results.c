@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps results for clients that fetch them later. */
+/* Keeps results for the clients that want them. */
 
 #include "daemon/results.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how metrics are written. */
+/* Writes metrics. */
 
 #include "expose/exposition.h"
 

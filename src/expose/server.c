@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how metrics are asked for: GET /metrics and nothing else. The server has no thread of its own; it is stepped
- * by its owner's loop, holds few connections, and gives each little memory and little time.
+ * Serves metrics: GET /metrics and nothing else. The server has no thread of its own; it is stepped by its owner's
+ * loop, holds few connections, and gives each little memory and little time.
  */
 
 #include "expose/server.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which name stands for which number of a family. */
+/* Looks up the name of a number in a family. */
 
 #include "meaning/family-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which meanings there are, how each is read, and which may be compared with each other. */
+/* The table of meanings, how each is read, and which may be compared with each other. */
 
 #include "meaning/family-priv.h"
 

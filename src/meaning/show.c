@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how people read numbers of every meaning. */
+/* Formats numbers of every meaning. */
 
 #include "meaning/family-priv.h"
 

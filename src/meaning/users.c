@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what users and groups are called: as this host's database says. Its answers are kept for a while, so many of
- * them at most; a database that is slow to answer is left alone for as long. A name that could be taken for something
- * else where it is shown is none.
+ * Names users and groups: as this host's database says. Its answers are kept for a while, so many of them at most; a
+ * database that is slow to answer is left alone for as long. A name that could be taken for something else where it is
+ * shown is none.
  */
 
 #include "meaning/family-priv.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which cgroup is meant and where its files are. What /proc says is read as lines of bounded length; paths that
- * do not fit are refused, never cut.
+ * Finds a cgroup and its files. What /proc says is read as lines of bounded length; paths that do not fit are refused,
+ * never cut.
  */
 
 #include "react/cgroup.h"

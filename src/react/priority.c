@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a priority means to the scheduler. */
+/* Translates a priority to the scheduler's. */
 
 #include "react/priority.h"
 

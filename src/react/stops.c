@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the notes of the kernel's programs mean, and how the processes in them go on. */
+/* Reads the notes of the kernel's programs, and lets the processes in them continue. */
 
 #include "react/stops.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where a value is counted. */
+/* Keeps counters and histograms by name, and adds those of several rules up. */
 
 #include "react/tally.h"
 

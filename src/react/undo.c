@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how changes are remembered and undone. */
+/* Remembers changes and undoes them. */
 
 #include "react/undo.h"
 

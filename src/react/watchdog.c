@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what happens when this process dies while others are stopped. What runs in the child takes no lock and no
- * memory: it may have been forked from one of many threads.
+ * Lets stopped processes continue when this process dies. What runs in the child takes no lock and no memory: it may
+ * have been forked from one of many threads.
  */
 
 #include "react/watchdog.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a binding is written: a machine's key, what stands before it, and a line for each transition and call. */
+/* Parses a binding: a machine's key, what stands before it, and a line for each transition and call. */
 
 #include "smc/smc-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the guards and the actions of a file come to by the binding, and refuses what has no meaning there. */
+/* Translates the guards and the actions of a file by the binding, and refuses what has no meaning there. */
 
 #include "smc/smc-priv.h"
 

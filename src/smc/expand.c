@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how arguments come into a bound text: a word that is a parameter's name stands for the argument, unless it
- * is a field of something or is assigned to; so it does between the braces of a string.
+ * Inserts arguments into a bound text: a word that is a parameter's name stands for the argument, unless it is a field
+ * of something or is assigned to; so it does between the braces of a string.
  */
 
 #include "smc/smc-priv.h"

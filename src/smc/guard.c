@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of C a guard and an action may be: calls, comparisons of arguments and constants, && || ! and ( ). */
+/* Parses what of C a guard and an action may be: calls, comparisons of arguments and constants, && || ! and ( ). */
 
 #include "smc/smc-priv.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides in which order a state tries what, as SMC does: its own transitions of that name with a guard, in the order
- * of the file, the one without; then likewise those of the map's state Default; then its own Default, then that of
- * Default. An event's name is the transition's, bound to an event type.
+ * Orders what a state tries, as SMC does: its own transitions of that name with a guard, in the order of the file, the
+ * one without; then likewise those of the map's state Default; then its own Default, then that of Default. An event's
+ * name is the transition's, bound to an event type.
  */
 
 #include "smc/smc-priv.h"

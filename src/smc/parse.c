@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a .sm file is made of. A guard that cannot be translated is passed over, so that all are told of. */
+/* Parses a .sm file. A guard that cannot be translated is passed over, so that all are told of. */
 
 #include "smc/smc-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how tokens are taken one by one. There is no look ahead: behind the current token raw text may stand. */
+/* Takes tokens one by one. There is no look ahead: behind the current token raw text may stand. */
 
 #include "smc/smc-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which steps a .sm file becomes a machine, and how its states are called. */
+/* Translates a .sm file into a machine step by step, and names its states. */
 
 #include "smc/smc-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the machine is written: the states that are ever reached, each transition with its line of the source. */
+/* Writes the machine: the states that are ever reached, each transition with its line of the source. */
 
 #include "smc/smc-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which type a name means, and where values are from. */
+/* Finds the type that a name means, and where its values are from. */
 
 #include "base/diag.h"
 #include "cli/print.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the daemon is spoken to, and what is said when it is not there. */
+/* Speaks to the daemon, and reports that it is not there. */
 
 #include "cmd/ctl/client.h"
 

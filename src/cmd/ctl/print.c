@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how replies of asterismd look to people. */
+/* Prints replies of asterismd. */
 
 #include "cmd/ctl/print.h"
 

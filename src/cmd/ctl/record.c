@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is asked of the daemon's recordings. What rules need is found out here, as a list of names: the daemon
- * reads no rules for it.
+ * Asks the daemon for recordings. What rules need is found out here, as a list of names: the daemon reads no rules for
+ * it.
  */
 
 #include "cmd/ctl/record.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what becomes of an input that is damaged, and when reading ends. */
+/* Handles inputs that are damaged, and ends reading. */
 
 #include "cmd/input/inputs.h"
 

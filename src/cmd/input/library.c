@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is an entry of the library: a folder NAME with NAME.rule in it. What its README says about it is read
- * here, and nowhere else. Where there is no folder of such folders, those that are built in are the library.
+ * Finds the entries of the library: an entry is a directory NAME with NAME.rule in it. What its README says about it is
+ * read here, and nowhere else. Where there is no folder of such folders, those that are built in are the library.
  */
 
 #include "cmd/input/library.h"

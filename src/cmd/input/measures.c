@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is taken from a file of measures: its lines that begin with a rule's "why"; all others are passed over.
- */
+/* Reads a file of measures: its lines that begin with a rule's "why"; all others are passed over. */
 
 #include "cmd/input/measures.h"
 

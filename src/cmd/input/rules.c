@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the commands that take rule files do with them first. */
+/* Loads rule files for the commands that take them. */
 
 #include "cmd/input/rules.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when it is told what measures have come to: at the end, every TIME, and what heartbeats tell at once. */
+/* Reports measures: at the end, every TIME, and what heartbeats tell at once. */
 
 #include "cmd/measure/measuring.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how traces are read that are only measured. */
+/* Reads traces that are only measured. */
 
 #include "cmd/input/inputs.h"
 #include "cmd/input/rules.h"

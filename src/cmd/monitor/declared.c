@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how rates are written. */
+/* Parses declared rates. */
 
 #include "cmd/monitor/declared.h"
 

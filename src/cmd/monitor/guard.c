@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how long a thread in real time may run without waiting. */
+/* Limits how long a thread in real time may run without waiting. */
 
 #include "cmd/monitor/guard.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which sensors measures mean: those that rules or --catalog name, those that the launched program's file
+ * Finds the sensors that measures mean: those that rules or --catalog name, those that the launched program's file
  * declares, those that running applications have.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which fields the events of our own sensors have, and who waits while these are made known. */
+/* The events of our own sensors, their fields, and who waits while these are made known. */
 
 #include "cmd/monitor/raising.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the lines of a monitor are made of. Times are ns. */
+/* Writes the lines of a monitor as JSON. Times are ns. */
 
 #include "cmd/monitor/report.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which words a monitor promises, and owns up to what it has not kept. */
+/* Writes what a monitor promises, and what it has not kept. */
 
 #include "cmd/monitor/report.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is said of events that are sent elsewhere. */
+/* Reports on events that are sent elsewhere. */
 
 #include "cmd/monitor/sending.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a probability that is assumed is written. */
+/* Parses an assumed probability. */
 
 #include "cmd/options/assume.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which options exist and how they are spelled. */
+/* The table of options. */
 
 #include "cmd/options/options.h"
 

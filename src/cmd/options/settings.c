@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how values of parameters are written on the command line: NAME=VALUE, or FILE.NAME=VALUE for one file. */
+/* Parses values of parameters on the command line: NAME=VALUE, or FILE.NAME=VALUE for one file. */
 
 #include "cmd/options/settings.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which files are written for other viewers. */
+/* Writes files for other viewers. */
 
 #include "cmd/report/exports.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which function of a program lies at an address. The kernel says where the code of the program begins, so what
- * lies in a library has no name.
+ * Names the function of a program at an address. The kernel says where the code of the program begins, so what lies in
+ * a library has no name.
  */
 
 #include "cmd/report/functions.h"

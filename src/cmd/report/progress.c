@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when somebody who waits is told how far it is. */
+/* Shows progress to somebody who waits. */
 
 #include "cmd/report/progress.h"
 

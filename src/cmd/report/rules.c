@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a report has of rules: their matches in the order of time, no more than fit in bounded memory. */
+/* Collects the matches of rules for a report: in the order of time, no more than fit in bounded memory. */
 
 #include "cmd/report/rules.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides when two JSON values are the same, as far as a test speaks of them. */
+/* Compares JSON values, as far as a test speaks of them. */
 
 #include "cmd/ruletest/compare.h"
 

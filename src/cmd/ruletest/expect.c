@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a line of an .expect file means, and whether the matches of a test are those that it expects. */
+/* Reads an .expect file, and compares the matches of a test with it. */
 
 #include "cmd/ruletest/expect.h"
 

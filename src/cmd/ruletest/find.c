@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which files are tests. What looks like a part of one but belongs to none is an error, not silence. */
+/* Finds the files of tests. What looks like a part of one but belongs to none is an error, not silence. */
 
 #include "cmd/ruletest/find.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how the script of a live test is observed: in a process of its own, so that neither what the script does nor
- * what the rules do to it can reach the tester.
+ * Observes the script of a live test: in a process of its own, so that neither what the script does nor what the rules
+ * do to it can reach the tester.
  */
 
 #include "cmd/ruletest/run.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whether a script can do what it is for where the project's own programs are not installed. */
+/* Finds out whether a script can work where the project's own programs are not installed. */
 
 #include "cmd/ruletest/run.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the results of tests look. */
+/* Prints the results of tests. */
 
 #include "cmd/ruletest/report.h"
 

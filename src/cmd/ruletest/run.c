@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a test is run and when it has passed. Events are replayed; a script is observed, and what was recorded
+ * Runs a test and says whether it has passed. Events are replayed; a script is observed, and what was recorded
  * meanwhile is replayed as well.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where tests leave what they make, and that it goes again. */
+/* Creates and removes the directory in which tests leave what they make. */
 
 #include "cmd/ruletest/run.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which parameters a test runs with. */
+/* Reads the parameters of a test. */
 
 #include "base/alloc.h"
 #include "cmd/ruletest/run.h"

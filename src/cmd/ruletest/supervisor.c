@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how programs of tests are kept, and ended for certain. */
+/* Starts programs of tests, and ends them for certain. */
 
 #include "cmd/ruletest/supervisor.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what is shown of rings after the fact, of processes that run and of those that have ended: everything up to
- * now that was not overwritten. Nothing is waited for; an event in flight stays out.
+ * Shows the rings after the fact, of processes that run and of those that have ended: everything up to now that was not
+ * overwritten. Nothing is waited for; an event in flight stays out.
  */
 
 #include "cmd/sensors/dump.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how long a directory is listened to, and what the rate of a process is taken from. */
+/* Listens to a sensor registry for a while, and computes the rates of processes. */
 
 #include "cmd/sensors/live.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which events are shown. Whatever an option says, ordinals and relative times are those of the whole input. */
+/*
+ * Filters the events that are shown. Whatever an option says, ordinals and relative times are those of the whole input.
+ */
 
 #include "cmd/text/filter.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how messages look as JSON. */
+/* Writes messages as JSON. */
 
 #include "cmd/text/json-message.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how JSON that is made by jansson takes texts from outside, and how it gets to a terminal. */
+/* Gives texts from outside to jansson, and writes its JSON to a terminal. */
 
 #include "cmd/text/json-text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how numbers are kept that JSON has and the library that reads it has not. */
+/* Keeps numbers that JSON has and the library that reads it has not. */
 
 #include "cmd/text/json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how many results wait for a descriptor, and what becomes of those that it does not take. */
+/* A queue of results for a descriptor, which counts those that the descriptor does not take. */
 
 #include "cmd/text/lines.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides where in a rule's text the reader should look for what the kernel cannot do. An image knows no places of
- * expressions, so the word that begins the construct, or the field that an expression looks at, is looked for in the
- * rule's text; where that is not found, or no text is at hand, the message is about the rule's line.
+ * Finds the place in a rule's text of what the kernel cannot do. An image knows no places of expressions, so the word
+ * that begins the construct, or the field that an expression looks at, is looked for in the rule's text; where that is
+ * not found, or no text is at hand, the message is about the rule's line.
  */
 
 #include "cmd/text/obstacles.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is said of a file that results cannot go to. */
+/* Opens and writes the files that results go to, and reports those that cannot be written. */
 
 #include "cmd/text/output.h"
 

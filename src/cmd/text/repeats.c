@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which matches are one repeat too many, and what is said of those instead. */
+/* Counts repeated matches, and reports their number in place of those that are too many. */
 
 #include "cmd/text/repeats.h"
 

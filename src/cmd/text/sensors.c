@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how it is told what came of sensors. */
+/* Reports what came of sensors. */
 
 #include "cmd/text/sensors.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what signals do to a command that reads. */
+/* Handles signals in a command that reads. */
 
 #include "cmd/text/signals.h"
 

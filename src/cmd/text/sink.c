@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides where matches and statistics are written. */
+/* Writes matches and statistics. */
 
 #include "cmd/text/sink.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is said of rules that found nothing: what it counts where it was asked for, else that it can be. */
+/* Reports on rules that found nothing: what it counts where it was asked for, else that it can be. */
 
 #include "cmd/text/why.h"
 

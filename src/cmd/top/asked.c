@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of asterismd's reply to a query is shown. Nothing of it is trusted. */
+/* Reads asterismd's reply to a query for what is shown. Nothing of it is trusted. */
 
 #include "cmd/top/asked.h"
 

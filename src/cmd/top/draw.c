@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the looks are laid out: what fits, in the order of what matters; 80 columns hold everything. */
+/* Draws the screen: what fits, in the order of what matters; 80 columns hold everything. */
 
 #include "cmd/top/top.h"
 

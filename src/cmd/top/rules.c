@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how rules of top's own are at work, and whose matches are counted as the most. */
+/* Runs top's own rules, and counts whose matches are the most. */
 
 #include "cmd/top/rules.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the terminal is used: control sequences that all of them know (ECMA-48), one write per look. */
+/* Controls the terminal: control sequences that all of them know (ECMA-48), one write per look. */
 
 #include "cmd/top/screen.h"
 

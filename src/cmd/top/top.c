@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what has happened between two looks, and which processes come first. */
+/* Computes what has happened between two looks, and sorts processes. */
 
 #include "cmd/top/top.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a file of values says that stands for this machine's sources. */
+/* Reads a file of values that stands for this machine's sources. */
 
 #include "base/alloc.h"
 #include "base/proc.h"

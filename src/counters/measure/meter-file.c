@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a value in a file of /proc or /sys is. */
+/* Reads a value in a file of /proc or /sys. */
 
 #include "base/alloc.h"
 #include "base/proc.h"

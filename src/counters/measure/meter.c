@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how a source is opened and read. What the kernel has counted for a part of the time alone, as there were more
- * events than counters, is scaled since the last reading, each processor's by its own share. The first meter of a group
- * reads all of it at one time; the others take theirs from what it has read.
+ * Opens sources and reads them. What the kernel has counted for a part of the time alone, as there were more events
+ * than counters, is scaled since the last reading, each processor's by its own share. The first meter of a group reads
+ * all of it at one time; the others take theirs from what it has read.
  */
 
 #include "counters/measure/meter.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which source or formula a type is had by, and what it comes to. */
+/* Chooses the source or formula that gives a type its value, and computes it. */
 
 #include "counters/measure/tally.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which threads a process has that runs already. */
+/* Finds the threads of a process that runs already. */
 
 #include "counters/measure/threads.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whom actions may touch, and what is left behind: no stopped process. */
+/* Limits whom actions may touch, and leaves no process stopped behind. */
 
 #include "react/actions/agent-priv.h"
 

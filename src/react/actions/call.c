@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whom a call may touch, and how one that is refused is told. */
+/* Limits whom a call may touch, and reports one that is refused. */
 
 #include "react/actions/agent-priv.h"
 

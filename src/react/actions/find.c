@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which action a name means and whether it takes the arguments given. */
+/* Finds the action that a name means, and checks its arguments. */
 
 #include "react/react.h"
 

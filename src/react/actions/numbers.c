@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which signal or error a name means. */
+/* Looks up signals and errors by name. */
 
 #include "react/react.h"
 

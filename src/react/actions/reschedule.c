@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a thread comes to be scheduled otherwise until the end: what was before is written down first. */
+/* Schedules a thread otherwise until the end: what was before is written down first. */
 
 #include "react/actions/agent-priv.h"
 #include "react/priority.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how values look in messages and in the arguments of commands. */
+/* Formats values for messages and for the arguments of commands. */
 
 #include "react/actions/show.h"
 

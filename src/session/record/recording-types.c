@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds which announced types are the same. A trace has room for so many only, whoever announces ever more. */
+/* Numbers announced types; those that are the same are one. A trace has room for a bounded number, whoever announces. */
 
 #include "session/record/recording-types.h"
 
