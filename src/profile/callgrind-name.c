@@ -133,3 +133,24 @@ int callgrind_read_name(struct callgrind *callgrind, int kind, const struct plac
 	*named = *kept;
 	return 0;
 }
+
+int callgrind_read_costs(struct callgrind *callgrind, double *row, double *sums)
+{
+	struct reading *reading = callgrind->reading;
+	unsigned event = 0;
+
+	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading), event++) {
+		double cost;
+		int result = read_cost(reading, callgrind->is_own, &cost);
+
+		if (result)
+			return result;
+		if (event == callgrind->profile->event_count)
+			return wrong(callgrind, "there are more costs than event types");
+		if (row)
+			row[event] += cost;
+		if (sums)
+			sums[event] += cost;
+	}
+	return 0;
+}

@@ -6,6 +6,8 @@
 
 #include "profile/read-priv.h"
 
+#include <string.h>
+
 enum { INFOS_MAX = 1 << 13, POSITIONS_MAX = 2 };
 
 enum { KIND_OBJECT, KIND_FILE, KIND_FUNCTION, KINDS };
@@ -45,6 +47,18 @@ static inline int wrong(const struct callgrind *callgrind, const char *text)
 {
 	return read_wrong(callgrind->reading, NULL, "%s", text);
 }
+
+static inline bool is_word(const struct reading *reading, size_t length, const char *word)
+{
+	return strlen(word) == length && memcmp(reading->line, word, length) == 0;
+}
+
+/* The costs that follow are added to row and to sums; both may be NULL. */
+int callgrind_read_costs(struct callgrind *callgrind, double *row, double *sums);
+
+/* A line of the project's own format, behind its word of that length and a '='; a thread, in its head. */
+int callgrind_read_own(struct callgrind *callgrind, size_t length);
+int callgrind_read_thread(struct callgrind *callgrind);
 
 /* "(3) name" defines a number, "(3)" is what it stands for, "name" has none. place: of a function that is new. */
 int callgrind_read_name(struct callgrind *callgrind, int kind, const struct place *place, struct named *named);

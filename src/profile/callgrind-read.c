@@ -71,27 +71,6 @@ static int read_positions(struct callgrind *callgrind)
 	return callgrind->position_count ? 0 : wrong(callgrind, "positions are 'instr' and 'line'");
 }
 
-static int read_costs(struct callgrind *callgrind, double *row, double *sums)
-{
-	struct reading *reading = callgrind->reading;
-	unsigned event = 0;
-
-	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading), event++) {
-		double cost;
-		int result = read_cost(reading, callgrind->is_own, &cost);
-
-		if (result)
-			return result;
-		if (event == callgrind->profile->event_count)
-			return wrong(callgrind, "there are more costs than event types");
-		if (row)
-			row[event] += cost;
-		if (sums)
-			sums[event] += cost;
-	}
-	return 0;
-}
-
 /* A part's own sum of all: its totals, which come last, or its summary where the totals never came. */
 static int read_sums(struct callgrind *callgrind, bool is_totals)
 {
@@ -100,12 +79,7 @@ static int read_sums(struct callgrind *callgrind, bool is_totals)
 	callgrind->has_sums = true;
 	if (is_totals)
 		memset(callgrind->head_sums, 0, sizeof callgrind->head_sums);
-	return read_costs(callgrind, NULL, is_totals ? callgrind->said : callgrind->head_sums);
-}
-
-static bool is_word(const struct reading *reading, size_t length, const char *word)
-{
-	return strlen(word) == length && memcmp(reading->line, word, length) == 0;
+	return callgrind_read_costs(callgrind, NULL, is_totals ? callgrind->said : callgrind->head_sums);
 }
 
 static int keep_info(struct callgrind *callgrind, const char *key, size_t key_length)
@@ -175,6 +149,8 @@ static int read_head(struct callgrind *callgrind, size_t length)
 		return read_event(callgrind);
 	if (is_word(reading, length, "desc"))
 		return read_description(callgrind);
+	if (callgrind->is_own && is_word(reading, length, "thread"))
+		return callgrind_read_thread(callgrind);
 	if (callgrind->is_own && is_word(reading, length, "completed") && !callgrind->profile->is_completed)
 		return read_failed(reading, profile_add_inclusive(callgrind->profile));
 	if (is_word(reading, length, "part")) {
@@ -237,109 +213,6 @@ static int read_place(struct callgrind *callgrind, int kind, uint32_t *place)
 	return result;
 }
 
-/* "inclusive=~ 73 0.5", "deviation=~ 0.4 -", "edge=~": the mark is = measured, ~ derived or + estimated. */
-static int read_mark(struct callgrind *callgrind, enum profile_origin *origin)
-{
-	struct reading *reading = callgrind->reading;
-	const char *mark = reading->at < reading->end && *reading->at ? strchr("=~+", *reading->at) : NULL;
-
-	if (!mark)
-		return wrong(callgrind, "expected =, ~ or +");
-	*origin = *mark == '=' ? PROFILE_MEASURED : *mark == '~' ? PROFILE_DERIVED : PROFILE_ESTIMATED;
-	reading->at++;
-	return 0;
-}
-
-/* "-" is a value that is not known. */
-static int read_values(struct callgrind *callgrind, double *row)
-{
-	struct reading *reading = callgrind->reading;
-	unsigned event = 0;
-
-	for (read_skip_blanks(reading); reading->at < reading->end; read_skip_blanks(reading), event++) {
-		double value = NAN;
-		int result = 0;
-
-		if (*reading->at == '-')
-			reading->at++;
-		else
-			result = read_cost(reading, true, &value);
-		if (result)
-			return result;
-		if (event == callgrind->profile->event_count)
-			return wrong(callgrind, "there are more costs than event types");
-		row[event] = value;
-	}
-	return 0;
-}
-
-/* "spot=LINE ADDRESS COSTS", "from=LINE ADDRESS CALLS COSTS": parts of the function's self cost and of the edge. */
-static int read_own_spot(struct callgrind *callgrind, bool is_call)
-{
-	struct reading *reading = callgrind->reading;
-	struct profile *profile = callgrind->profile;
-	struct profile_spot wanted = { .function = callgrind->function.function,
-				       .object = callgrind->spot_place.object,
-				       .file = callgrind->spot_place.file,
-				       .address = PROFILE_NO_ADDRESS };
-	double calls = 0;
-	uint64_t line;
-	uint32_t spot, call;
-	int result = read_whole(reading, &line);
-
-	if (result)
-		return result;
-	wanted.line = line > UINT32_MAX ? 0 : (uint32_t)line;
-	read_skip_blanks(reading);
-	if (reading->at < reading->end && *reading->at == '-')
-		reading->at++;
-	else
-		result = read_whole(reading, &wanted.address);
-	read_skip_blanks(reading);
-	if (!result && is_call)
-		result = read_cost(reading, true, &calls);
-	if (!result)
-		result = read_failed(reading, profile_spot(profile, &wanted, &spot));
-	if (!result && is_call)
-		result = read_failed(reading, profile_call(profile, callgrind->edge, spot, calls, &call));
-	if (result)
-		return result;
-	return read_costs(callgrind, is_call ? profile_call_cost(profile, call) : profile_spot_self(profile, spot),
-			  NULL);
-}
-
-/* What the project's own format has beside callgrind's. */
-static int read_own(struct callgrind *callgrind, size_t length)
-{
-	struct profile *profile = callgrind->profile;
-	struct profile_function *function;
-	uint64_t flags;
-	int result = 0;
-
-	if (!callgrind->function.is_known)
-		return wrong(callgrind, "expected a line 'fn=' before this");
-	function = &profile->functions[callgrind->function.function];
-	if (is_word(callgrind->reading, length, "edge") && profile->edge_count)
-		return read_mark(callgrind, &profile->edges[callgrind->edge].origin);
-	if (profile->is_completed && is_word(callgrind->reading, length, "inclusive")) {
-		result = read_mark(callgrind, &function->origin);
-		return result ? result
-			      : read_values(callgrind, profile_inclusive(profile, callgrind->function.function));
-	}
-	if (profile->is_completed && is_word(callgrind->reading, length, "deviation"))
-		return read_values(callgrind, profile_deviation(profile, callgrind->function.function));
-	if (is_word(callgrind->reading, length, "spot") ||
-	    (is_word(callgrind->reading, length, "from") && profile->edge_count))
-		return read_own_spot(callgrind, *callgrind->reading->line == 'f');
-	if (is_word(callgrind->reading, length, "flags")) {
-		result = read_whole(callgrind->reading, &flags);
-		function->flags = (unsigned)flags & (PROFILE_UNATTACHED | PROFILE_IN_CYCLE | PROFILE_BY_CALLS);
-		return result;
-	}
-	callgrind->reading->at = callgrind->reading->line;
-	return read_wrong(callgrind->reading, NULL, "unknown kind of line in a profile");
-}
-
 static int read_assignment(struct callgrind *callgrind, size_t length)
 {
 	struct reading *reading = callgrind->reading;
@@ -378,7 +251,7 @@ static int read_assignment(struct callgrind *callgrind, size_t length)
 	if (callgrind->is_own && is_word(reading, length, "sfl"))
 		return read_place(callgrind, KIND_FILE, &callgrind->spot_place.file);
 	if (callgrind->is_own)
-		return read_own(callgrind, length);
+		return callgrind_read_own(callgrind, length);
 	reading->at = reading->line;
 	return read_wrong(reading, NULL, "callgrind's format has no '%.*s='", (int)(length < 40 ? length : 40),
 			  reading->line);
@@ -446,14 +319,14 @@ static int read_call_cost(struct callgrind *callgrind, uint32_t spot)
 {
 	const char *costs = callgrind->reading->at;
 	uint32_t call;
-	int result = read_costs(callgrind, profile_cost(callgrind->profile, callgrind->edge), NULL);
+	int result = callgrind_read_costs(callgrind, profile_cost(callgrind->profile, callgrind->edge), NULL);
 
 	if (result || spot == HASH_NONE)
 		return result;
 	result = read_failed(callgrind->reading,
 			     profile_call(callgrind->profile, callgrind->edge, spot, callgrind->calls, &call));
 	callgrind->reading->at = costs;
-	return result ? result : read_costs(callgrind, profile_call_cost(callgrind->profile, call), NULL);
+	return result ? result : callgrind_read_costs(callgrind, profile_call_cost(callgrind->profile, call), NULL);
 }
 
 static double *context_row(const struct callgrind *callgrind)
@@ -488,14 +361,14 @@ static int read_cost_line(struct callgrind *callgrind)
 		return read_call_cost(callgrind, spot);
 	const char *costs = reading->at;
 
-	result = read_costs(callgrind, profile_self(profile, callgrind->function.function), callgrind->sums);
+	result = callgrind_read_costs(callgrind, profile_self(profile, callgrind->function.function), callgrind->sums);
 	reading->at = costs;
 	if (!result && spot != HASH_NONE)
-		result = read_costs(callgrind, profile_spot_self(profile, spot), NULL);
+		result = callgrind_read_costs(callgrind, profile_spot_self(profile, spot), NULL);
 	if (result || callgrind->function.context == HASH_NONE)
 		return result;
 	reading->at = costs;
-	return read_costs(callgrind, context_row(callgrind), NULL);
+	return callgrind_read_costs(callgrind, context_row(callgrind), NULL);
 }
 
 static int read_line(struct callgrind *callgrind)

@@ -415,6 +415,7 @@ static int note_run(struct work *work)
 					    "matches-lost",
 					    "matches-seconds",
 					    "samples-outside",
+					    "thread",
 					    "samples-per-second" };
 	int result = profile_set_info(work->result, "method", method_names[work->completion->by]);
 

@@ -5,7 +5,7 @@
  * are not known. Tables are collected first, as they may stand in any order, and have limits of rows.
  */
 
-#include "profile/pprof-priv.h"
+#include "profile/pprof.h"
 #include "profile/read-priv.h"
 
 #include "base/alloc.h"

@@ -52,6 +52,7 @@ void profile_free(struct profile *profile)
 	hash_table_fini(&profile->by_pair);
 	hash_table_fini(&profile->by_spot);
 	hash_table_fini(&profile->by_call);
+	hash_table_fini(&profile->by_part);
 	alloc_free(profile->texts.texts);
 	alloc_free(profile->infos);
 	alloc_free(profile->functions);
@@ -65,6 +66,8 @@ void profile_free(struct profile *profile)
 	alloc_free(profile->contexts);
 	alloc_free(profile->context_self);
 	alloc_free(profile->paths);
+	alloc_free(profile->threads);
+	alloc_free(profile->parts);
 	alloc_free(profile->inclusive);
 	alloc_free(profile->deviation);
 	arena_free(profile->arena);

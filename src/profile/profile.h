@@ -71,6 +71,16 @@ struct profile_call {
 	double calls;
 };
 
+/* Of a sampled profile: a thread, and what it has of a function's self cost (profile/threads.h). */
+struct profile_thread {
+	uint32_t pid, tid, name;
+};
+
+struct profile_part {
+	uint32_t thread, function;
+	double cost;
+};
+
 /* What is said of the run: "cmd", "creator", "period". */
 struct profile_info {
 	uint32_t key, value;
@@ -106,13 +116,16 @@ struct profile {
 	double *context_self;
 	uint32_t *paths;
 	size_t context_count, context_capacity, context_self_capacity, path_count, path_capacity;
+	struct profile_thread *threads;
+	struct profile_part *parts;
+	size_t thread_count, thread_capacity, part_count, part_capacity;
 	bool is_completed; /* there are inclusive costs */
 	double *inclusive; /* likewise */
 	double *deviation; /* of inclusive, standard; NAN: not known */
 	size_t inclusive_capacity, deviation_capacity;
 	double samples; /* 0: not known */
 	double missing; /* share of the first event's cost that its own sums have and it has not */
-	struct hash_table by_name /* the first of each name */, by_identity, by_pair, by_spot, by_call;
+	struct hash_table by_name /* the first of each name */, by_identity, by_pair, by_spot, by_call, by_part;
 };
 
 struct profile *profile_new(void);

@@ -27,7 +27,7 @@ struct writer {
 	FILE *stream;
 	const struct profile *profile;
 	struct graph graph;
-	uint32_t *spots, *calls; /* of functions, and of edges: the first of each, and the next of each after it */
+	uint32_t *spots, *calls, *parts; /* of functions, edges, functions: the first of each, and the next after it */
 	uint32_t spot_object, spot_file;
 	uint32_t file; /* of the costs that follow, in callgrind's format */
 	bool is_own;
@@ -103,8 +103,11 @@ static int chain_spots(struct writer *writer)
 
 	writer->spots = chain(profile->function_count, profile->spot_count);
 	writer->calls = chain(profile->edge_count, profile->call_count);
-	if (!writer->spots || !writer->calls)
+	writer->parts = chain(profile->function_count, profile->part_count);
+	if (!writer->spots || !writer->calls || !writer->parts)
 		return -ENOMEM;
+	for (size_t i = profile->part_count; i-- > 0;)
+		link_row(writer->parts, profile->function_count, profile->parts[i].function, (uint32_t)i);
 	for (size_t i = profile->spot_count; i-- > 0;)
 		link_row(writer->spots, profile->function_count, profile->spots[i].function, (uint32_t)i);
 	for (size_t i = profile->call_count; i-- > 0;)
@@ -146,6 +149,18 @@ static void put_spots(struct writer *writer, uint32_t function)
 		put_spot_place(writer, &profile->spots[i]);
 		put_spot(writer, "spot", &profile->spots[i]);
 		put_values(writer, profile_spot_self(profile, i));
+	}
+}
+
+/* What threads have of the function's self cost. */
+static void put_threads(struct writer *writer, uint32_t function)
+{
+	const struct profile *profile = writer->profile;
+
+	for (uint32_t i = writer->parts[function]; i != HASH_NONE; i = writer->parts[profile->function_count + i]) {
+		fprintf(writer->stream, "by=%u ", profile->parts[i].thread);
+		put_real(writer->stream, profile->parts[i].cost);
+		fputc('\n', writer->stream);
 	}
 }
 
@@ -315,6 +330,7 @@ static void put_own_block(struct writer *writer, uint32_t number)
 	if (profile->is_completed)
 		put_completed(writer, number);
 	put_spots(writer, number);
+	put_threads(writer, number);
 	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++) {
 		const struct profile_edge *edge = &profile->edges[graph->edges[i]];
 
@@ -439,6 +455,9 @@ static void put_head(struct writer *writer)
 			continue;
 		fprintf(writer->stream, "%s%s: %s\n", is_cmd ? "" : "desc: ", key, value);
 	}
+	for (size_t i = 0; writer->is_own && i < profile->thread_count; i++)
+		fprintf(writer->stream, "thread: %u %u %s\n", profile->threads[i].pid, profile->threads[i].tid,
+			profile_get_text(profile, profile->threads[i].name));
 	choose_scales(writer);
 	put_descriptions(writer);
 	fputs("positions: line\nevents:", writer->stream);
@@ -470,6 +489,7 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	alloc_free(writer.is_named);
 	alloc_free(writer.spots);
 	alloc_free(writer.calls);
+	alloc_free(writer.parts);
 	return result;
 }
 

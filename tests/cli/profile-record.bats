@@ -222,3 +222,69 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	cat text | "$ASTERISM" profile run -e task-clock -- ./reader >output 2>said || true
 	grep "standard input is a pipe" said
 }
+
+@test "threads and processes have their costs, and one thread's are completed" {
+	command -v valgrind >/dev/null || skip "valgrind is missing"
+	cat >threads.c <<-'END'
+		#define _GNU_SOURCE
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <sys/prctl.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		#define PLACE __attribute__((noinline, noclone))
+		static long unit;
+		PLACE void spin(long n) { for (volatile long i = 0; i < n * unit; i++) ; }
+		PLACE void heavy(void) { spin(6); }
+		PLACE void light(void) { spin(2); }
+		static void *run(void *name) { prctl(PR_SET_NAME, name); heavy(); return 0; }
+		int main(int n, char **v)
+		{
+			pthread_t made;
+			unit = atol(v[1]);
+			pthread_create(&made, 0, run, "evil\n\033[2J");
+			light();
+			pthread_join(made, 0);
+			if (n > 2 && !fork()) { prctl(PR_SET_NAME, "child"); light(); _exit(0); }
+			wait(0);
+			return 0;
+		}
+	END
+	cc -O1 -static -pthread -o threads threads.c
+	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./threads 30000000 x 2>said
+	"$ASTERISM" profile report --threads samples >shown
+	! grep -q "$(printf '\033')" shown
+	"$ASTERISM" profile report --threads -f json samples >report
+	python3 - <<-'END' >heavy
+		import json
+		report = json.load(open("report"))
+		threads = {row["name"]: row for row in report["threads"]}
+		processes = {row["name"]: row for row in report["processes"]}
+		share = lambda row: round(100 * row["self"] / report["total"])
+		assert set(threads) == {"threads", "evil??[2J", "child"}, threads
+		assert set(processes) == {"threads", "child"} and processes["threads"]["threads"] == 2, processes
+		assert abs(share(threads["evil??[2J"]) - 60) < 8 and abs(share(threads["child"]) - 20) < 8, report
+		assert abs(processes["threads"]["self"] - threads["threads"]["self"] - threads["evil??[2J"]["self"]) < 1
+		assert processes["child"]["process"] == threads["child"]["thread"] != processes["threads"]["process"]
+		print(threads["evil??[2J"]["thread"])
+	END
+	"$ASTERISM" profile report --thread "$(cat heavy)" -f json samples >one
+	python3 -c 'import json
+one, all = json.load(open("one")), json.load(open("report"))
+assert abs(one["total"] / all["total"] - 0.6) < 0.08 and one["samples"] < 0.7 * all["samples"], (one, all)'
+	# Of all samples, 2 of 5 are under light; of this thread's, none should be.
+	wait_for simulated simulate -o simulation -- ./threads 20000
+	"$ASTERISM" profile complete --thread "$(cat heavy)" -o completed samples simulation 2>said
+	grep "be others within the thread" said
+	"$ASTERISM" profile report completed 2>/dev/null | grep -E "^thread +$(cat heavy) evil"
+	"$ASTERISM" profile report completed 2>/dev/null | grep "^workload     not judged"
+
+	run -2 "$ASTERISM" profile report --thread 1 samples
+	[[ "$output" == *"no thread 1 was sampled"* ]]
+	printf 'f,1\n' >flat
+	run -2 "$ASTERISM" profile report --threads flat
+	[[ "$output" == *"does not say which thread its samples are of"* ]]
+	printf '# asterism profile\nevents: a\nthread: 1 1 x\nfn=f\n1 1\nby=1 3\n' >wrong
+	run -2 "$ASTERISM" profile report --threads wrong
+	[[ "$output" == *"the head has no thread of this number"* ]]
+}

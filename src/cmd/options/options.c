@@ -88,6 +88,11 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_JITTER] = { "jitter", 0, CLI_FLAG,
 			    .help = "vary the time between samples by a quarter, so that no loop runs in step with "
 				    "it" },
+	[OPTION_SAMPLED_THREAD] = { "thread", 0, CLI_NUMBER, "TID", NULL, "only the samples of this thread",
+				    .most = 1 << 22 },
+	[OPTION_SAMPLED_THREADS] = { "threads", 0, CLI_FLAG,
+				     .help = "show what threads cost, and processes as their sums, instead of "
+					     "functions" },
 	[OPTION_TWICE] = { "twice", 0, CLI_FLAG,
 			   .help = "simulate twice, to check that the command does the same work each time" },
 	[OPTION_DEADLINE] = { "deadline", 0, CLI_TIME, "TIME", NULL,

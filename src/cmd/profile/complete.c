@@ -7,7 +7,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
-#include "profile/surroundings.h"
+#include "profile/sample/surroundings.h"
 #include "profile/write.h"
 
 #include <string.h>
@@ -20,10 +20,6 @@ enum { SAMPLES_FEW = 1000, NAMES_SHOWN = 3 };
 #define CACHE_MUCH      5
 #define TOO_SHORT_MUCH  0.05
 #define BY_CALLS_MUCH   0.001
-
-/* Simulated instructions for each sampled nanosecond that a program may have, from missing every cache to none. */
-#define PACE_LEAST 0.5
-#define PACE_MOST  25
 
 /* The costliest functions that were sampled alone. */
 static void name_unattached(const struct profile *profile)
@@ -54,18 +50,6 @@ static void name_unattached(const struct profile *profile)
 	cli_hint("simulate the program that was sampled, with its symbols; what the kernel does is not simulated");
 }
 
-bool profile_is_part(const struct profile *profile)
-{
-	return profile_get_info(profile, "between");
-}
-
-bool profile_pace_is_odd(const struct profile *profile)
-{
-	double pace = profile_info_number(profile, "pace");
-
-	return !profile_is_part(profile) && pace > 0 && (pace < PACE_LEAST || pace > PACE_MOST);
-}
-
 unsigned profile_warn(const struct profile *profile)
 {
 	double samples = profile->samples, cycle = profile_info_number(profile, "largest-cycle");
@@ -91,8 +75,8 @@ unsigned profile_warn(const struct profile *profile)
 		cli_warning("the simulation has %.3g instructions for each sampled nanosecond, where programs have "
 			    "%.1f to %d: "
 			    "the %s run did more work",
-			    profile_info_number(profile, "pace"), PACE_LEAST, PACE_MOST,
-			    profile_info_number(profile, "pace") < PACE_LEAST ? "sampled" : "simulated");
+			    profile_info_number(profile, "pace"), PROFILE_PACE_LEAST, PROFILE_PACE_MOST,
+			    profile_info_number(profile, "pace") < PROFILE_PACE_LEAST ? "sampled" : "simulated");
 		cli_hint("simulate the same command with the same input; a program that waits for memory all the time "
 			 "is "
 			 "as slow, too");
@@ -198,7 +182,8 @@ int profile_join(const struct cli_arguments *arguments, const struct profile *sa
 	compare_runs(sampled, simulated);
 	if (profile_is_part(sampled))
 		cli_note("the simulation is of the whole run: callers get the shares that they have there, which may "
-			 "be others within the matches");
+			 "be others within the %s",
+			 profile_get_info(sampled, "between") ? "matches" : "thread");
 	profile_warn(*completed);
 	return STATUS_FINE;
 }
@@ -216,6 +201,8 @@ int profile_complete_run(const struct cli_arguments *arguments, const char **ope
 	if (!first || first == STATUS_LOST)
 		second = profile_load(operands[1], &simulated);
 	if (sampled && simulated)
+		status = profile_choose_thread(arguments, sampled);
+	if (sampled && simulated && !status)
 		status = profile_join(arguments, sampled, simulated, &completed);
 	if (completed)
 		status = write_result(arguments, completed);

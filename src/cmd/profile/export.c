@@ -8,7 +8,7 @@
 #include "cmd/profile/annotate-priv.h"
 #include "cmd/profile/profile-priv.h"
 #include "profile/formula.h"
-#include "profile/stacks.h"
+#include "profile/stacks/paths.h"
 #include "profile/write.h"
 
 #include <errno.h>

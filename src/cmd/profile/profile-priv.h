@@ -45,6 +45,12 @@ int profile_join(const struct cli_arguments *arguments, const struct profile *sa
 /* Functions by their cost, with what is known of the profile as a whole. */
 int profile_report(const struct cli_arguments *arguments, struct profile *profile);
 
+/* Threads and processes by their self cost. A message where the profile does not know them. */
+int profile_report_threads(const struct cli_arguments *arguments, struct profile *profile);
+
+/* Leaves the samples of the thread that --thread names. */
+int profile_choose_thread(const struct cli_arguments *arguments, struct profile *profile);
+
 /* Opens and reads the text of a file, - being standard input. Free source->text. */
 int profile_load_text(const char *file, struct diag_source *source);
 
@@ -63,6 +69,10 @@ double profile_info_number(const struct profile *profile, const char *key);
 
 /* Whether the samples are of matches alone: then they and a simulated run are not of the same work. */
 bool profile_is_part(const struct profile *profile);
+
+/* Simulated instructions for each sampled nanosecond that a program may have, from missing every cache to none. */
+#define PROFILE_PACE_LEAST 0.5
+#define PROFILE_PACE_MOST  25
 
 /* Whether the simulation has far too few instructions for the sampled time, or too many. */
 bool profile_pace_is_odd(const struct profile *profile);
@@ -93,6 +103,12 @@ json_t *profile_cost_json(double value, const struct profile_unit *unit);
 
 /* What is known of the profile as a whole. */
 void profile_put_head(FILE *stream, const struct profile *profile, unsigned event);
+
+/* Whether both runs did the same work, as far as it is known. */
+const char *profile_verdict(const struct profile *profile);
+
+/* [{"by","points","function"}]: how far other models are from the chosen one. */
+json_t *profile_models_json(const struct profile *profile);
 
 /* The costliest function of that name; HASH_NONE after a message. */
 uint32_t profile_find_function(const struct profile *profile, const char *name);

@@ -9,7 +9,7 @@
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
 #include "profile/sample/sample.h"
-#include "profile/surroundings.h"
+#include "profile/sample/surroundings.h"
 #include "profile/write.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
 #include "profile/compare.h"
-#include "profile/surroundings.h"
+#include "profile/sample/surroundings.h"
 
 #include <dirent.h>
 #include <errno.h>

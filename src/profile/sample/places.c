@@ -218,6 +218,9 @@ int places_take(struct places *places, const struct sample_record *record)
 
 	if (record->kind == RECORD_MAPPED)
 		return take_mapped(places, record);
+	/* Threads have what their process has. */
+	if (record->kind == RECORD_FORKED && record->pid == record->parent)
+		return 0;
 	if (record->kind == RECORD_FORKED)
 		return take_forked(places, record);
 	process = record->kind == RECORD_BEGAN ? find_process(places, record->pid) : NULL;

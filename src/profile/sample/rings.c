@@ -99,6 +99,7 @@ struct forked {
 struct named {
 	struct perf_event_header header;
 	uint32_t pid, tid;
+	char name[];
 };
 
 struct lost {
@@ -400,6 +401,7 @@ static bool parse(const struct rings *rings, const struct perf_event_header *hea
 	const struct sampled *sampled = (const void *)header;
 	const struct mapped *mapped = (const void *)header;
 	const struct forked *forked = (const void *)header;
+	const struct named *named = (const void *)header;
 	size_t room;
 
 	*record = (struct sample_record){ .time = time_of(header), .pid = mapped->pid, .tid = mapped->tid };
@@ -427,11 +429,18 @@ static bool parse(const struct rings *rings, const struct perf_event_header *hea
 	case PERF_RECORD_FORK:
 		record->kind = RECORD_FORKED;
 		record->pid = forked->pid;
+		record->tid = forked->tid;
 		record->parent = forked->parent;
-		return forked->pid != forked->parent;
+		record->parent_tid = forked->parent_tid;
+		return true;
 	default:
-		record->kind = RECORD_BEGAN;
-		return header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC;
+		room = header->size - sizeof *named - sizeof(uint64_t);
+		room = strnlen(named->name, room < NAME_BYTES - 1 ? room : NAME_BYTES - 1);
+		memcpy(name, named->name, room);
+		name[room] = 0;
+		record->kind = header->misc & PERF_RECORD_MISC_COMM_EXEC ? RECORD_BEGAN : RECORD_NAMED;
+		record->name = name;
+		return header->type == PERF_RECORD_COMM;
 	}
 }
 

@@ -17,7 +17,7 @@
 
 struct rings;
 
-enum record_kind { RECORD_SAMPLE, RECORD_MAPPED, RECORD_FORKED, RECORD_BEGAN };
+enum record_kind { RECORD_SAMPLE, RECORD_MAPPED, RECORD_FORKED, RECORD_BEGAN, RECORD_NAMED };
 
 struct sample_record {
 	enum record_kind kind;
@@ -25,9 +25,9 @@ struct sample_record {
 	uint32_t pid, tid;
 	uint64_t address, length, offset; /* of what was mapped; of a sample: address alone */
 	uint64_t inode;
-	double weight;    /* of a sample: what it stands for */
-	uint32_t parent;  /* RECORD_FORKED */
-	const char *name; /* RECORD_MAPPED; valid during the call */
+	double weight;               /* of a sample: what it stands for */
+	uint32_t parent, parent_tid; /* RECORD_FORKED: of a thread, too, whose parent is its own process */
+	const char *name;            /* RECORD_MAPPED, of threads RECORD_BEGAN and _NAMED; valid during the call */
 	bool is_kernel;
 };
 

@@ -9,7 +9,8 @@
 #include "profile/sample/between.h"
 #include "profile/sample/places.h"
 #include "profile/sample/rings.h"
-#include "profile/surroundings.h"
+#include "profile/sample/whose.h"
+#include "profile/sample/surroundings.h"
 #include "session/live/launch.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct sampling {
 	const struct sample_options *options;
 	struct profile *profile;
 	struct places *places;
+	struct whose *whose;
 	struct rings *rings;
 	struct sample_outcome *outcome;
 	struct launch launch;
@@ -44,7 +46,7 @@ static int count(void *context, const struct waiting_sample *sample)
 	sampling->outcome->samples++;
 	sampling->outcome->elsewhere += sample->spot == sampling->unknown;
 	sampling->weight += sample->weight;
-	return 0;
+	return whose_count(sampling->whose, sample->tid, profile->spots[sample->spot].function, sample->weight);
 }
 
 static int find_unknown(struct sampling *sampling, uint32_t *spot)
@@ -68,10 +70,10 @@ static int take(void *context, const struct sample_record *record)
 {
 	struct sampling *sampling = context;
 	struct waiting_sample sample = { .time = record->time, .tid = record->tid, .weight = record->weight };
-	int result;
+	int result = whose_take(sampling->whose, record);
 
-	if (record->kind != RECORD_SAMPLE)
-		return places_take(sampling->places, record);
+	if (result || record->kind != RECORD_SAMPLE)
+		return result ? result : places_take(sampling->places, record);
 	result = places_find(sampling->places, record->pid, record->address, &sample.spot);
 	if (!result && sample.spot == HASH_NONE)
 		result = find_unknown(sampling, &sample.spot);
@@ -219,13 +221,16 @@ int sample_command(const struct sample_options *options, struct asterism_diag *d
 
 	*outcome = (struct sample_outcome){ 0 };
 	sampling.launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .listener = { .fd = -1 } };
-	if (sampling.profile)
+	if (sampling.profile) {
 		sampling.places = places_new(sampling.profile);
-	result = sampling.places ? run(&sampling, diag) : diag_no_memory(diag);
+		sampling.whose = whose_new(sampling.profile);
+	}
+	result = sampling.places && sampling.whose ? run(&sampling, diag) : diag_no_memory(diag);
 	launch_fini(&sampling.launch);
 	between_free(sampling.between);
 	rings_free(sampling.rings);
 	places_free(sampling.places);
+	whose_free(sampling.whose);
 	if (result)
 		profile_free(sampling.profile);
 	else

@@ -7,6 +7,7 @@
 #include "profile/complete.h"
 #include "profile/read.h"
 #include "profile/stacks.h"
+#include "profile/stacks/paths.h"
 #include "profile/write.h"
 
 #include <errno.h>

@@ -9,6 +9,7 @@
 #include "profile/complete.h"
 #include "profile/read.h"
 #include "profile/stacks.h"
+#include "profile/stacks/paths.h"
 #include "profile/write.h"
 
 #include "base/alloc.h"

@@ -5,7 +5,7 @@
  * costs still add up. A profile made to have more frames than anybody looks at gets shorter stacks behind so many.
  */
 
-#include "profile/stacks.h"
+#include "profile/stacks/paths.h"
 
 #include "profile/graph.h"
 

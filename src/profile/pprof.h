@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef PROFILE_PPROF_PRIV_H
-#define PROFILE_PPROF_PRIV_H
+#ifndef PROFILE_PPROF_H
+#define PROFILE_PPROF_H
 
 /* The numbers of fields in github.com/google/pprof/proto/profile.proto, as far as they are read or written. */
 

@@ -4,7 +4,7 @@
  * no program in it and asks nobody for anything; names are text, and what XML forbids is not in them.
  */
 
-#include "profile/stacks.h"
+#include "profile/stacks/paths.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

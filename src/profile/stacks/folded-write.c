@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decides how estimated stacks stand in lines, and in speedscope's JSON. */
 
-#include "profile/stacks.h"
+#include "profile/stacks/paths.h"
 
 #include "base/real.h"
 #include "base/text.h"

@@ -5,8 +5,8 @@
  * of its strings, functions and locations are those of the profile's texts and functions, mappings are objects.
  */
 
-#include "profile/pprof-priv.h"
-#include "profile/stacks.h"
+#include "profile/pprof.h"
+#include "profile/stacks/paths.h"
 
 #include "base/alloc.h"
 #include "base/text.h"

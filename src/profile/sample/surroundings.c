@@ -4,7 +4,7 @@
  * terminal's and a session's others differ from run to run and would be told always.
  */
 
-#include "profile/surroundings.h"
+#include "profile/sample/surroundings.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef PROFILE_SURROUNDINGS_H
-#define PROFILE_SURROUNDINGS_H
+#ifndef PROFILE_SAMPLE_SURROUNDINGS_H
+#define PROFILE_SAMPLE_SURROUNDINGS_H
 
 /*
  * What a run depends on beside its command: those variables of the environment that change what programs do, each one
