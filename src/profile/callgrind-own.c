@@ -151,5 +151,5 @@ int callgrind_read_own(struct callgrind *callgrind, size_t length)
 		return result;
 	}
 	callgrind->reading->at = callgrind->reading->line;
-	return read_wrong(callgrind->reading, NULL, "a profile has no such line");
+	return read_wrong(callgrind->reading, NULL, "unknown kind of line in a profile");
 }
