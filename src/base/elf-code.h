@@ -40,7 +40,7 @@ void elf_code_free(struct elf_code *code);
 
 const struct elf_segments *elf_code_segments(const struct elf_code *code);
 
-/* The processor that it is for: EM_X86_64 or another number of elf.h. */
+/* The CPU that it is for: EM_X86_64 or another number of elf.h. */
 uint32_t elf_code_machine(const struct elf_code *code);
 
 enum elf_table {

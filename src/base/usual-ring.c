@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The usual size of a ring, between lost events and the memory of the machine: 16 MiB bridge 90 ms of four million
- * events a second, which a busy machine may need to run the thread that reads them. Of a machine with many processors
+ * events a second, which a busy machine may need to run the thread that reads them. Of a machine with many CPUs
  * that would be too much.
  */
 

@@ -9,7 +9,7 @@
 enum { USUAL_RING_BYTES_MIN = 512 * 1024, USUAL_RING_BYTES_MAX = 16 * 1024 * 1024 };
 
 /*
- * Of each of so many processors: as much as a sixteenth of the available memory allows for all together, a power of
+ * Of each of so many CPUs: as much as a sixteenth of the available memory allows for all together, a power of
  * two between both limits.
  */
 uint64_t usual_ring_bytes(uint64_t available_bytes, uint64_t processors);

@@ -205,7 +205,7 @@ int observe_init(struct observation *observation, const struct cli_arguments *ar
 }
 
 /*
- * What the kernel's programs cannot do this process does, so it should not have to wait for a processor. Whom it starts
+ * What the kernel's programs cannot do this process does, so it should not have to wait for a CPU. Whom it starts
  * begins as usual. Where this is not permitted, reactions come later, that is all.
  */
 static void be_prompt(void)

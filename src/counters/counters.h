@@ -3,7 +3,7 @@
 #define COUNTERS_COUNTERS_H
 
 /*
- * The registry of what processors and systems count: classes with inheritance, types that are counted, types that
+ * The registry of what CPUs and systems count: classes with inheritance, types that are counted, types that
  * follow from others by a formula, and where each is to be had. It is data (catalogs/hardware.counters,
  * software.counters); this reads it. Read files one after the other, then finish; after that nothing changes.
  */
@@ -134,7 +134,7 @@ void counters_free(struct counters *counters);
  */
 int counters_read(struct counters *counters, const struct diag_source *source, struct asterism_diag *diag);
 
-/* Inherits, and resolves formulas: no name is unknown, no circle, no gauge summed. The same results. */
+/* Inherits, and resolves formulas: no name is unknown, no cycle, no gauge summed. The same results. */
 int counters_finish(struct counters *counters, struct asterism_diag *diag);
 
 /* The type of this name, an inherited one as CLASS.NAME; NULL: none. */

@@ -28,7 +28,7 @@ struct options {
 		*comms[OPTIONS_NAMES_MAX + 1], *users[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */
 	char ids[OPTIONS_NAMES_MAX][CONTAINER_NAME_ID_BYTES]; /* of containers that runtimes know by name */
 	uint64_t memory_max_bytes;                            /* 0: no limit */
-	uint32_t cpu_max_percent;                             /* of one processor; 0: no limit */
+	uint32_t cpu_max_percent;                             /* of one CPU; 0: no limit */
 	uint32_t rate;                                        /* matches of a rule that are handed out per second */
 	uint32_t units_max;
 	uint32_t min_severity; /* as asterism_rule_info has it; 0: all are told */

@@ -200,7 +200,7 @@ static uint64_t processors(void)
 	return (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 }
 
-/* The rings of all processors: what is asked for, or the usual as far as --memory-max has room. */
+/* The rings of all CPUs: what is asked for, or the usual as far as --memory-max has room. */
 static uint64_t rings_of(const struct daemon *daemon, const struct recordings_order *order)
 {
 	uint64_t ring = order->ring_bytes, bytes;

@@ -30,7 +30,7 @@ struct daemon_recording {
 	uid_t owner;
 	bool flight;
 	uint64_t max_bytes;           /* that the trace may take */
-	uint64_t ring_bytes;          /* of all processors */
+	uint64_t ring_bytes;          /* of all CPUs */
 	uint64_t started_ns, told_ns; /* CLOCK_MONOTONIC; told: of losses, last */
 	uint64_t told_lost;
 	char error[RECORDINGS_WHY_BYTES];  /* what went wrong last; "": nothing */

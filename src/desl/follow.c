@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Orders records that ask for others of their type: those that are asked for first. A circle of them has no such order
+ * Orders records that ask for others of their type: those that are asked for first. A cycle of them has no such order
  * and is an error that names it.
  */
 
@@ -94,7 +94,7 @@ static void append_cell(const struct desl_making *making, struct text_buffer *te
 		text_append_as(text, making->program->texts.texts[cell.text].bytes, TEXT_WORDS);
 }
 
-/* The circle ends at the key, and goes on from there through parents. */
+/* The cycle ends at the key, and goes on from there through parents. */
 static int circle(struct following *following, uint32_t from, uint32_t to)
 {
 	struct desl_making *making = following->making;

@@ -442,7 +442,7 @@ void ebpf_detach(struct ebpf *ebpf)
 	ebpf->ended_ns = clock_now_ns();
 	if (ebpf->sources)
 		source_set_detach(ebpf->sources);
-	/* Programs that still run on other processors come to their end: this waits for a grace period. */
+	/* Programs that still run on other CPUs come to their end: this waits for a grace period. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads the stack of a thread, and detects whether it stood still meanwhile: it was on no processor before and
+ * Reads the stack of a thread, and detects whether it stood still meanwhile: it was on no CPU before and
  * afterwards, and has not been switched away from in between.
  */
 
@@ -21,7 +21,7 @@
 
 enum { TRIES = 3, CONTEXT_TASK = 8 /* of struct bpf_iter__task */ };
 
-/* Whether, and how often, it has been on a processor. */
+/* Whether, and how often, it has been on a CPU. */
 struct movement {
 	uint64_t is_running, waited, interrupted;
 };
@@ -47,7 +47,7 @@ static const struct field {
 	uint32_t to, bytes;
 	bool moves, is_optional;
 } fields[] = {
-	/* Where there is one processor only, we are on it. */
+	/* Where there is one CPU only, we are on it. */
 	{ "on_cpu", offsetof(struct movement, is_running), 4, .moves = true, .is_optional = true },
 	{ "nvcsw", offsetof(struct movement, waited), 8, .moves = true },
 	{ "nivcsw", offsetof(struct movement, interrupted), 8, .moves = true },

@@ -5,7 +5,7 @@
 /*
  * Looks into a thread, whichever it is: a program that goes along the kernel's tasks (an iterator) copies the registers
  * that its user code had and its stack. The thread is neither stopped nor told. Only one that waits can be read: the
- * registers of one that runs are in its processor.
+ * registers of one that runs are in its CPU.
  *
  * Where a page of the stack is not in memory, reading waits for whoever brings it, which may be the thread's own
  * process (userfaultfd). So a thread of our own does that, and a read that takes longer than EBPF_THREAD_PATIENCE_NS is

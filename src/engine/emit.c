@@ -2,7 +2,7 @@
 /*
  * Reports matches and raises their events. Raised events wait in a queue, as records: each is dealt with by all rules
  * before anything that it raised itself, and all of them before the next event from outside or the next timer. The
- * loader has excluded circles, so the queue becomes empty; what it has no room for is a counted loss, which marks all
+ * loader has excluded cycles, so the queue becomes empty; what it has no room for is a counted loss, which marks all
  * open runs.
  */
 

@@ -86,7 +86,7 @@ static const struct meaning_row memfd_rows[] = {
 
 const struct meaning_family meaning_memfd = MEANING_FAMILY(memfd_rows);
 
-/* Of the processor, x86. */
+/* Of the CPU, x86. */
 static const struct meaning_row fault_rows[] = {
 	MEANING_BIT_AS("PF_PROT", 1),   MEANING_BIT_AS("PF_WRITE", 2),  MEANING_BIT_AS("PF_USER", 4),
 	MEANING_BIT_AS("PF_RSVD", 8),   MEANING_BIT_AS("PF_INSTR", 16), MEANING_BIT_AS("PF_PK", 32),

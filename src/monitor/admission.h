@@ -4,7 +4,7 @@
 
 /*
  * Whether a monitor can promise what is asked of it: for each sensor that a rate is declared of, how many elements per
- * period (R) give the wanted latency, how many wait meanwhile, and what of a processor all need together. What it
+ * period (R) give the wanted latency, how many wait meanwhile, and what of a CPU all need together. What it
  * refuses it refuses with the figures, and with what would do.
  */
 

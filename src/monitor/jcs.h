@@ -82,7 +82,7 @@ struct jcs_meter {
  */
 uint64_t jcs_meter_add(struct jcs_meter *meter, const struct jcs *stream, uint64_t at);
 
-/* ---- what of a processor several streams need together */
+/* ---- what of a CPU several streams need together */
 
 struct jcs_share {
 	uint64_t elements; /* per period */

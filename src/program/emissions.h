@@ -15,7 +15,7 @@
  * threads may ask at once. Feeding is found anew by every question, in time linear in the transitions of the taker, so
  * a caller that asks often keeps the answer.
  *
- * That no circle of emissions carries on for ever is the loader's to see to (check-emissions.c).
+ * That no cycle of emissions carries on for ever is the loader's to see to (check-emissions.c).
  */
 
 #include "program/query.h"

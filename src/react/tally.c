@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps counters and histograms by name, and adds those of several rules up. */
+/* Keeps counters and histograms by name. */
 
 #include "react/tally.h"
 

@@ -43,7 +43,7 @@ static void take_prio(struct followed *at, uint32_t thread, unsigned place)
 	}
 }
 
-/* On which processor a thread waits that has not left one. */
+/* On which CPU a thread waits that has not left one. */
 static void take_cpu(struct followed *at, uint32_t thread, unsigned place)
 {
 	int64_t cpu = number(at, place);
@@ -59,7 +59,7 @@ static bool is_foreign(const struct report_pass *pass, uint32_t thread)
 
 /*
  * Every switch that is there has an observed thread on one side. The idle thread is none, and nor is whoever left or
- * came to the processor by a switch that is missing: who is on the other side of one of these is observed.
+ * came to the CPU by a switch that is missing: who is on the other side of one of these is observed.
  */
 static void tell_apart(struct report_pass *pass, uint32_t current, uint32_t prev, uint32_t next)
 {
@@ -99,7 +99,7 @@ static void on_switch(struct followed *at)
 		pass->lanes[prev].cpu = (uint16_t)record->cpu;
 	}
 	if (next) {
-		if (pass->lanes[next].state == REPORT_RUNNING) /* it left another processor at a time not known */
+		if (pass->lanes[next].state == REPORT_RUNNING) /* it left another CPU at a time not known */
 			pass->lanes[next].state = REPORT_UNKNOWN;
 		pass_enter(pass, next, REPORT_RUNNING, REASON_NONE, REPORT_NONE);
 		pass->lanes[next].cpu = (uint16_t)record->cpu;

@@ -27,7 +27,7 @@ enum {
 	PASS_TIDS_MAX = 1 << 22, /* no kernel has greater ones */
 	PASS_PAGE_TIDS = 4096,
 	PASS_CALLS = 512,
-	/* A wake-up may come while its thread is about to leave its processor, but no longer before that. */
+	/* A wake-up may come while its thread is about to leave its CPU, but no longer before that. */
 	PASS_PENDING_NS = 1000000,
 };
 
@@ -108,17 +108,17 @@ void pass_thread_name(struct report_pass *pass, uint32_t thread, uint32_t pid, c
 void pass_thread_forget(struct report_pass *pass, uint32_t thread);
 void pass_threads_fini(struct report_pass *pass);
 
-/* states.c: what threads and processors are, from one time on */
+/* states.c: what threads and CPUs are, from one time on */
 
 /* Ends what the thread was, and begins anew at pass->now. */
 void pass_enter(struct report_pass *pass, uint32_t thread, enum report_state state, uint32_t reason, uint32_t waker);
 void pass_wake(struct report_pass *pass, uint32_t thread, uint32_t waker);
-/* The thread leaves the processor; state is the kernel's. */
+/* The thread leaves the CPU; state is the kernel's. */
 void pass_leave(struct report_pass *pass, uint32_t thread, int64_t state);
 void pass_die(struct report_pass *pass, uint32_t thread);
-/* Ends what the processor was; current is who runs from now on. */
+/* Ends what the CPU was; current is who runs from now on. */
 void pass_cpu_turn(struct report_pass *pass, uint32_t cpu, uint32_t left, uint32_t current);
-/* The processor, which becomes known; NULL: its number is too great, or no memory. */
+/* The CPU, which becomes known; NULL: its number is too great, or no memory. */
 struct pass_cpu *pass_cpu_get(struct report_pass *pass, uint32_t cpu);
 /* Nothing is known from begin to end. */
 void pass_gap(struct report_pass *pass, uint64_t begin, uint64_t end, uint64_t count);

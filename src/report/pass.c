@@ -202,7 +202,7 @@ static void tell_match(struct report_pass *pass, const struct report_match *matc
 	}
 }
 
-/* Who raised it. Threads of applications' events have no processor, and may be anywhere. */
+/* Who raised it. Threads of applications' events have no CPU, and may be anywhere. */
 static uint32_t raiser_of(struct report_pass *pass, const struct event *event)
 {
 	const struct event_header *record = event->record;

@@ -3,7 +3,7 @@
 #define REPORT_PAST_H
 
 /*
- * Slices of threads, kept to be walked through backwards: of each thread, and of what ran on each processor. The newest
+ * Slices of threads, kept to be walked through backwards: of each thread, and of what ran on each CPU. The newest
  * slices are kept. Whoever looks asks for times that never grow, so that a whole walk looks at each slice once.
  */
 
@@ -43,13 +43,13 @@ int past_keep(struct past *past, const struct report_slice *slice);
 /* The last slice of thread that begins before time, which is none later than any asked for before; or NULL. */
 const struct past_item *past_find(struct past *past, uint32_t thread, uint64_t time);
 
-/* The last one on that processor that begins before time, which is none later than any asked for before; or NULL. */
+/* The last one on that CPU that begins before time, which is none later than any asked for before; or NULL. */
 const struct past_item *past_find_run(struct past *past, uint32_t cpu, uint64_t time);
 
 /* The one that ran there before that one, or NULL. */
 const struct past_item *past_run_before(const struct past *past, const struct past_item *run);
 
-/* Which thread ran on that processor for longest at a stretch from begin to end; REPORT_NONE: none that is known. The
+/* Which thread ran on that CPU for longest at a stretch from begin to end; REPORT_NONE: none that is known. The
  * times asked for go back. */
 uint32_t past_ran(struct past *past, uint32_t cpu, uint64_t begin, uint64_t end);
 

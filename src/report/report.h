@@ -3,7 +3,7 @@
 #define REPORT_REPORT_H
 
 /*
- * What a recording tells about threads and processors, worked out in one pass, and the reports that listen to it. The
+ * What a recording tells about threads and CPUs, worked out in one pass, and the reports that listen to it. The
  * pass (pass.h) keeps the state of every thread and hands on events, slices of time in one state, gaps and matches. A
  * report is a descriptor in a file of its own and a row in kinds.c; what it has found it writes as tables (table.h),
  * which every form shows its own way. Nothing here is used by more than one thread.
@@ -20,10 +20,10 @@
 enum report_state {
 	REPORT_UNKNOWN, /* after a gap, until the thread is seen again */
 	REPORT_RUNNING,
-	REPORT_READY, /* it could run, and waits for a processor */
+	REPORT_READY, /* it could run, and waits for a CPU */
 	REPORT_BLOCKED,
-	REPORT_OTHERS, /* of a processor: threads that were not observed ran, or nobody */
-	REPORT_IDLE,   /* of a processor: nobody ran */
+	REPORT_OTHERS, /* of a CPU: threads that were not observed ran, or nobody */
+	REPORT_IDLE,   /* of a CPU: nobody ran */
 	REPORT_DEAD,   /* is never a slice's state */
 	REPORT_STATES,
 };
@@ -34,9 +34,9 @@ enum report_state {
 #define REPORT_TIMER     (UINT32_MAX - 2) /* a timer was it: what the thread has waited for was a time */
 
 /*
- * A thread or, of states OTHERS and IDLE and of UNKNOWN with thread REPORT_NONE, a processor was in one state from
+ * A thread or, of states OTHERS and IDLE and of UNKNOWN with thread REPORT_NONE, a CPU was in one state from
  * begin to end, begin < end. Slices come when they end, so in the order of their ends, but for those that only a gap
- * has ended: these may come later. Slices of one thread do not overlap, nor do those of one processor, which are these
+ * has ended: these may come later. Slices of one thread do not overlap, nor do those of one CPU, which are these
  * and all that are RUNNING.
  */
 struct report_slice {
@@ -45,7 +45,7 @@ struct report_slice {
 	uint32_t waker;  /* of READY: who woke it; REPORT_INTERRUPT, REPORT_TIMER, or REPORT_NONE: not known, or nobody
 			    did */
 	uint32_t reason; /* of BLOCKED, READY: index of a name (report_reason), 0: not known */
-	uint16_t cpu;    /* of RUNNING, OTHERS, IDLE, UNKNOWN of a processor; READY: where it left or was
+	uint16_t cpu;    /* of RUNNING, OTHERS, IDLE, UNKNOWN of a CPU; READY: where it left or was
 			    put, REPORT_NO_CPU: not known; else 0 */
 	uint8_t state;
 	uint8_t prio; /* as the kernel has it, 0..139; REPORT_NO_PRIO: not known */
@@ -53,7 +53,7 @@ struct report_slice {
 
 enum { REPORT_NO_PRIO = 255, REPORT_CPUS_MAX = 4096, REPORT_NO_CPU = UINT16_MAX };
 
-/* A thread is a tid and a birth: tids are used again. Index 0 stands for the idle threads of all processors. */
+/* A thread is a tid and a birth: tids are used again. Index 0 stands for the idle threads of all CPUs. */
 struct report_thread {
 	uint32_t tid, pid;     /* pid 0: not known */
 	uint32_t parent;       /* index of the thread that made it, or REPORT_NONE */
@@ -92,7 +92,7 @@ struct report_event {
 	const struct report_layout *layout; /* what it is, and where its fields are */
 	uint32_t thread;                    /* index of the one that raised it; REPORT_NONE */
 	uint32_t comes;                     /* of a switch: index of the thread that comes; REPORT_NONE */
-	bool in_interrupt;                  /* of this processor, as far as that was recorded */
+	bool in_interrupt;                  /* of this CPU, as far as that was recorded */
 };
 
 /* The pass, as reports may look at it. Pointers are good until the next event. */
@@ -128,7 +128,7 @@ static inline uint64_t report_process(const struct report_view *view, uint32_t t
 	return pid ? pid : UINT64_C(1) << 63 | thread;
 }
 
-/* How long the thread has been on a processor up to the event that is told. */
+/* How long the thread has been on a CPU up to the event that is told. */
 uint64_t report_ran(const struct report_view *view, uint32_t thread);
 
 /* What a slice in that state is called: "running". */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Follows the states of threads and CPUs, and reports each when it ends. Where the recording was of some processes
- * only, switches between others are missing: who is none of the observed has no states then, and a processor that is
+ * only, switches between others are missing: who is none of the observed has no states then, and a CPU that is
  * with such a thread, or with nobody, is with OTHERS.
  */
 
@@ -205,7 +205,7 @@ struct pass_cpu *pass_cpu_get(struct report_pass *pass, uint32_t cpu)
 	return &pass->cpus[cpu];
 }
 
-/* The lane of a processor where no thread's slices are it. */
+/* The lane of a CPU where no thread's slices are it. */
 static void tell_cpu(struct report_pass *pass, uint32_t cpu, enum report_state state, uint64_t end)
 {
 	tell(pass, (struct report_slice){
@@ -277,7 +277,7 @@ static void keep_loss(struct report_pass *pass, const struct report_loss *loss)
 	pass->view.losses = pass->losses;
 }
 
-/* What the processor was until end; a thread that runs there tells its own. */
+/* What the CPU was until end; a thread that runs there tells its own. */
 static void tell_cpu_end(struct report_pass *pass, uint32_t cpu, uint64_t end)
 {
 	uint32_t current = pass->cpus[cpu].current;

@@ -4,7 +4,7 @@
 
 /*
  * The critical path: what the time of a thread went to. From an end on, time is walked through backwards. While the
- * thread runs or waits for a processor that is what it went to. Where it was blocked, the time belongs to what the
+ * thread runs or waits for a CPU that is what it went to. Where it was blocked, the time belongs to what the
  * thread that woke it did meanwhile, and so on through the wakers; before a thread was made, to who made it. The
  * intervals found cover the time from begin to end without gaps and overlaps.
  */

@@ -2,7 +2,7 @@
 #ifndef RING_COUNTER_H
 #define RING_COUNTER_H
 
-/* The processor's counter, which RING_CLOCK_TSC means: read as soon as may be, or after all that is before it in the
+/* The CPU's counter, which RING_CLOCK_TSC means: read as soon as may be, or after all that is before it in the
  * program. 0 where there is none. C11 and C++11. */
 
 #include <stdint.h>

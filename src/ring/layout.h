@@ -26,7 +26,7 @@ enum {
 /* What times are. Its number stands in shared memory. */
 enum ring_clock {
 	RING_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC, ns */
-	RING_CLOCK_TSC,       /* the processor's counter, as it is read */
+	RING_CLOCK_TSC,       /* the CPU's counter, as it is read */
 	RING_CLOCKS,
 };
 

@@ -23,7 +23,7 @@ struct ring_packet {
 	uint32_t magic;
 	uint8_t uuid[16];         /* of the trace */
 	uint16_t stream_id;       /* class of the stream */
-	uint16_t stream_instance; /* one per ring; for rings of processors the processor */
+	uint16_t stream_instance; /* one per ring; for rings of CPUs the CPU */
 	uint64_t events_before;   /* in the stream before this packet, lost ones included, contexts not */
 	uint64_t timestamp_begin; /* CLOCK_MONOTONIC, ns */
 	uint64_t timestamp_end;

@@ -9,8 +9,8 @@
  *   1. A writer finishes in a bounded number of its own steps whatever others do. It never waits, and never looks at
  *      readers. An event that finds no place in RING_ATTEMPTS attempts, or whose place another writer has not left
  *      since the last lap, is dropped and counted.
- *   2. Writers may interrupt each other (an interrupt over a task on one processor, to any depth) and may run at the
- *      same time on several processors.
+ *   2. Writers may interrupt each other (an interrupt over a task on one CPU, to any depth) and may run at the
+ *      same time on several CPUs.
  *   3. The oldest sub-buffer is overwritten when a new one is needed.
  *   4. A reader finds in a bounded number of steps whether a sub-buffer is consistent, not yet complete or lost. What
  *      it calls consistent is what the writers wrote: no event of it is torn, missing or from another lap.

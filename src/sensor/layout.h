@@ -10,7 +10,7 @@
  *           else has it, reads and believes nothing: its shape is what the directory said (sensor/protocol.h), the
  *           header is for post-mortem eyes.
  *   gates   one per process, a page: a word per type, at the type's id. The directory writes, the application looks.
- *   clock   one per directory, a page: what the processor's counter was at which time. The directory writes.
+ *   clock   one per directory, a page: what the CPU's counter was at which time. The directory writes.
  *
  * Rings have the layout of ring/layout.h, are of the same shape, and say so themselves (ring_describe). Each has one
  * writer at a time (ring/exclusive.h), the thread whose id stands in its slot. Some are a thread's until it ends, some
@@ -69,7 +69,7 @@ struct sensor_area {
 
 RING_ASSERT(sizeof(struct sensor_area) == 88, "the area is a fixed layout");
 
-/* A line of the processor's cache each, so that threads that come and go do not disturb those that write. */
+/* A line of the CPU's cache each, so that threads that come and go do not disturb those that write. */
 struct sensor_slot {
 	uint64_t owner;   /* 0: free; else the thread's id, in the process's own numbers. Taken by exchange */
 	uint64_t owners;  /* how many there have been */

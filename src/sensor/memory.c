@@ -61,7 +61,7 @@ static bool file_has(const char *path, const char *word)
 	return proc_read(path, text, sizeof text) > 0 && strstr(text, word);
 }
 
-/* Whether the processor's counter goes evenly, on all processors alike: as far as it says, and the kernel believes. */
+/* Whether the CPU's counter goes evenly, on all CPUs alike: as far as it says, and the kernel believes. */
 static bool has_counter(void)
 {
 #if defined(__x86_64__)

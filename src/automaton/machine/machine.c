@@ -137,7 +137,7 @@ static void emit_stream(struct machine_build *build, struct program_rule *out)
 	}
 }
 
-/* Places of a machine without a key: a single instance needs another before a processor has given its last one back. */
+/* Places of a machine without a key: a single instance needs another before a CPU has given its last one back. */
 enum { LONE_POOL = 8 };
 
 static void emit(struct machine_build *build)

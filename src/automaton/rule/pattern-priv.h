@@ -140,8 +140,8 @@ bool pattern_completes(const struct position *position, const struct pattern_nod
 bool pattern_is_noted(const struct noted *noted, const struct lang_structure *structure);
 
 /*
- * Determines for every repeat whether it is eager (docs/language.md, arrays). Where that differs among rounds that share
- * their positions it adds to pattern->uneven, and groups with a negation behind them to pattern->guarded.
+ * Determines for every repeat whether it is eager (docs/language.md, arrays). Where that differs among rounds that
+ * share their positions it adds to pattern->uneven, and groups with a negation behind them to pattern->guarded.
  */
 int pattern_decide_eager(struct pattern *pattern);
 

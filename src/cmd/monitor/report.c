@@ -96,7 +96,7 @@ static void put_producers(const struct monitor_report *report)
 				    " events came earlier than one per %s with bursts of %" PRIu64,
 				    sensors[i].name, excess, atomic_load(&watched->elements),
 				    TIME(sensors[i].stream.period), jcs_burst(&sensors[i].stream));
-		/* A first one, whose memory is not near the processor, takes longer than those after it. */
+		/* A first one, whose memory is not near the CPU, takes longer than those after it. */
 		if (watch->causes[WATCH_OVER_COST] && watched->cost_ns && worst > watched->cost_ns)
 			cli_note(
 				"an evaluation of %s took up to %s, more than C = %s: it cost more, or was interrupted",

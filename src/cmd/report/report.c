@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `asterism report`: what a recording tells about threads, processors and time. */
+/* `asterism report`: what a recording tells about threads, CPUs and time. */
 
 #include "base/diag.h"
 #include "cli/print.h"

@@ -2,7 +2,7 @@
 #ifndef CMD_TEXT_FILTER_H
 #define CMD_TEXT_FILTER_H
 
-/* Which events of the inputs a command shows: by type, process, thread, processor, time and ordinal. */
+/* Which events of the inputs a command shows: by type, process, thread, CPU, time and ordinal. */
 
 #include "cmd/options/options.h"
 #include "event/source.h"

@@ -50,7 +50,7 @@ static bool take_unit(const json_t *unit, struct top *top)
 	return true;
 }
 
-/* A daemon that answers no sooner is stopped, or has no processor. */
+/* A daemon that answers no sooner is stopped, or has no CPU. */
 static const uint64_t ASK_PATIENCE_NS = 10000000000;
 
 static int ask(const char *socket, json_t *request, json_t **reply)

@@ -177,7 +177,7 @@ static void compare_process(const struct top *top, struct top_process *process, 
 		last = bsearch(process, top->last_processes, top->last_process_count, sizeof *process, by_pid);
 	last = last ? last : &none;
 	for (unsigned i = 0; i < STATES_COUNT && seconds > 0; i++) {
-		/* Who has left a processor unseen has less than it seemed; so has another process of the same id. */
+		/* Who has left a CPU unseen has less than it seemed; so has another process of the same id. */
 		if (process->now.ns[i] > last->now.ns[i])
 			process->percent[i] = (double)(process->now.ns[i] - last->now.ns[i]) / NS_PER_S / seconds * 100;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Opens sources and reads them. What the kernel has counted for a part of the time alone, as there were more events
- * than counters, is scaled since the last reading, each processor's by its own share. The first meter of a group reads
+ * than counters, is scaled since the last reading, each CPU's by its own share. The first meter of a group reads
  * all of it at one time; the others take theirs from what it has read.
  */
 
@@ -48,7 +48,7 @@ struct meter {
 	double times; /* of perf: what one count stands for */
 	double last;  /* of a file, a fake */
 	size_t count, capacity;
-	struct one *ones;     /* of perf: one per processor or thread, or one */
+	struct one *ones;     /* of perf: one per CPU or thread, or one */
 	struct meter *leader; /* of perf: whose group it is in; itself */
 	size_t members;       /* of a leader: all in its group */
 };
@@ -160,7 +160,7 @@ static int open_threads(struct meter *meter, const struct perf_event_attr *attr,
 	return here ? 0 : -ESRCH;
 }
 
-/* Processors that are off are left out, and those that another one counts for. */
+/* CPUs that are off are left out, and those that another one counts for. */
 static int open_all(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope,
 		    const struct pmu_event *pmu)
 {
@@ -242,7 +242,7 @@ static int open_events(struct meter *meter, union attributes *attributes, const 
 	return result;
 }
 
-/* What counts on some processors alone is in no group with others, and for them all it counts the machine. */
+/* What counts on some CPUs alone is in no group with others, and for them all it counts the machine. */
 static int open_found(struct meter *meter, const struct meter_scope *wanted, const struct pmu_event *events, int count)
 {
 	struct meter_scope own = *wanted, *scope = &own;

@@ -30,10 +30,9 @@ struct meter_scope {
 };
 
 struct meter_reading {
-	double value;   /* grown by; of a gauge what it is; NAN: it did not count */
-	double running; /* share of the time in which it counted; value is scaled */
-	double enabled_ns,
-		running_ns; /* the time, of all threads or processors; 0: its source has no time of its own */
+	double value;                  /* grown by; of a gauge what it is; NAN: it did not count */
+	double running;                /* share of the time in which it counted; value is scaled */
+	double enabled_ns, running_ns; /* the time, of all threads or CPUs; 0: its source has no time of its own */
 };
 
 /* Returns 0, or -errno with a reason. */
@@ -52,7 +51,7 @@ void meter_free(struct meter *meter);
 bool meter_is_of_user(const struct meter *meter);
 bool meter_is_of_machine(const struct meter *meter);
 
-/* Whether it shares no group: its PMU counts on some processors alone, or it is a file. */
+/* Whether it shares no group: its PMU counts on some CPUs alone, or it is a file. */
 bool meter_is_alone(const struct meter *meter);
 
 /* Returns 0, or -errno with a reason. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Reads the files of a PMU: `type`, a number; `events/NAME`, terms such as "event=0x04,umask=3"; `format/TERM`, the
- * bits that a term's value goes to, such as "config:0-7,32-35"; `events/NAME.scale`; `cpumask`, the processors that
+ * bits that a term's value goes to, such as "config:0-7,32-35"; `events/NAME.scale`; `cpumask`, the CPUs that
  * count for all, or `cpus`, those that it has. What is odd is refused, as it would count something else. Some files of
  * the kernel end with a newline and some do not.
  */

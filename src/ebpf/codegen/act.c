@@ -5,7 +5,7 @@
  * from happening, and the match says which statements are done; what could not be is left to user space.
  *
  * A signal to the current process is taken before it runs its next instruction in user mode. The kernel sends it in
- * place, or, where interrupts are off, from an interrupt of this processor as soon as they are on.
+ * place, or, where interrupts are off, from an interrupt of this CPU as soon as they are on.
  */
 
 #include "ebpf/codegen/acts.h"

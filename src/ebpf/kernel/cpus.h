@@ -5,7 +5,7 @@
 #include "base/diag.h"
 
 /*
- * How many processors the kernel lays per-CPU memory out for. Returns it, or -errno with a sentence: there is no guess
+ * How many CPUs the kernel lays per-CPU memory out for. Returns it, or -errno with a sentence: there is no guess
  * that would do, as the kernel writes to that many places.
  */
 int ebpf_possible_cpus(struct asterism_diag *diag);

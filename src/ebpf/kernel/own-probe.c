@@ -15,7 +15,7 @@ static PROBED void process_state(uint64_t pid, uint64_t ppid, uint64_t user, con
 	__asm__ volatile("" ::"r"(pid), "r"(ppid), "r"(user), "r"(cwd), "r"(root) : "memory");
 }
 
-/* threads holds the thread, and above it the parent; now its priority, whether it is the kernel's, and the processor.
+/* threads holds the thread, and above it the parent; now its priority, whether it is the kernel's, and the CPU.
  */
 static PROBED void thread_state(uint64_t pid, uint64_t threads, uint64_t now, const char *state, const char *comm)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Parses the texts of notes that say where the arguments of USDT probes are: a parser per processor. */
+/* Parses the texts of notes that say where the arguments of USDT probes are: a parser per CPU. */
 
 #include "ebpf/kernel/usdt-argument.h"
 

@@ -4,7 +4,7 @@
 
 /*
  * Where an argument of a USDT probe is found, by the text of its note: one argument after the other, each SIZE@OPERAND
- * with the operand as the assembler of the processor writes it. SIZE is 1, 2, 4 or 8 bytes, with a minus where it is
+ * with the operand as the assembler of the CPU writes it. SIZE is 1, 2, 4 or 8 bytes, with a minus where it is
  * signed. The text may come from anybody.
  */
 
@@ -37,12 +37,12 @@ struct usdt_reason {
 	size_t size;
 };
 
-/* Finds argument number, from 0, for a processor of elf.h's numbers. Returns 0; -ESRCH (there are fewer); -ENOENT (it
+/* Finds argument number, from 0, for a CPU of elf.h's numbers. Returns 0; -ESRCH (there are fewer); -ENOENT (it
  * is where it cannot be read, or the text is none that is known). */
 int usdt_argument_find(const char *text, uint32_t number, uint32_t machine, struct usdt_argument *argument,
 		       const struct usdt_reason *reason);
 
-/* Where struct pt_regs has the address of the instruction; USDT_NO_REGISTER for processors that are not known. */
+/* Where struct pt_regs has the address of the instruction; USDT_NO_REGISTER for CPUs that are not known. */
 int32_t usdt_instruction_pointer(uint32_t machine);
 
 #endif

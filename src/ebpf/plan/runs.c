@@ -70,7 +70,7 @@ static bool find_stripe(const struct program *program, const struct program_rule
 
 /*
  * How many bits choose a bucket within a stripe: many, so that the chains of one that has most instances (a process
- * with thousands of descriptors) stay short; few, so that there are locks for many processors, and that going along a
+ * with thousands of descriptors) stay short; few, so that there are locks for many CPUs, and that going along a
  * stripe takes microseconds.
  */
 static uint32_t inner_bits(uint32_t bits)

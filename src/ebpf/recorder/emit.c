@@ -161,7 +161,7 @@ static void emit_strings(const struct writing *writing)
 	store_slot(writing, writing->bytes, R8);
 }
 
-/* r8 = the control block; the processor's number to its slot. */
+/* r8 = the control block; the CPU's number to its slot. */
 static void emit_control(const struct writing *writing)
 {
 	const struct record_rings *rings = writing->code->rings;

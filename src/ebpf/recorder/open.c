@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* r0 = the processor in r1, which must be one; the function ends otherwise. */
+/* r0 = the CPU in r1, which must be one; the function ends otherwise. */
 static void check_cpu(const struct record_rings *rings, struct ebpf_asm *as)
 {
 	uint32_t good = ebpf_label(as);

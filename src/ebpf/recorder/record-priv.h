@@ -7,13 +7,13 @@
 #include "ebpf/recorder/record.h"
 #include "ebpf/source/set.h"
 
-/* The rings of all processors. */
+/* The rings of all CPUs. */
 struct record_rings {
 	uint32_t cpu_count, sub_units, sub_count;
-	/* One value; for every processor stride bytes, in them its control block. */
+	/* One value; for every CPU stride bytes, in them its control block. */
 	int control_map;
 	uint32_t stride;
-	int data_map; /* a value per sub-buffer, those of one processor one after the other */
+	int data_map; /* a value per sub-buffer, those of one CPU one after the other */
 	char *control, *data;
 	size_t control_bytes, data_bytes;
 };
@@ -77,7 +77,7 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 		 const struct source_style *style, const struct record_form *form);
 
 /*
- * The functions for the seldom case that an event opens a sub-buffer. Both take the processor and the reserve word
+ * The functions for the seldom case that an event opens a sub-buffer. Both take the CPU and the reserve word
  * found.
  *   settled(cpu, word)   1 if the next sub-buffer is complete as of the last lap, else 0
  *   open(cpu, word, ts)  closes the sub-buffer of the word, and writes the header of the next
@@ -85,7 +85,7 @@ void record_emit(const struct record_code *code, struct ebpf_asm *as, const stru
 uint32_t record_function_settled(const struct record_rings *rings, struct ebpf_asm *as);
 uint32_t record_function_open(const struct record_rings *rings, struct ebpf_asm *as);
 
-/* reg = the control block of the processor whose number, small enough, is in r0, which is lost. */
+/* reg = the control block of the CPU whose number, small enough, is in r0, which is lost. */
 void record_emit_control(const struct record_rings *rings, struct ebpf_asm *as, uint8_t reg);
 
 /* Counts an event as one that cannot be read, and so dropped. r0-r2, r8 are lost. */

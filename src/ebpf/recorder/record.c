@@ -35,7 +35,7 @@ struct ebpf_recorder {
 	struct ebpf_features features;
 	struct record_rings rings;
 	struct record_gates gates;
-	struct ring *views; /* per processor */
+	struct ring *views; /* per CPU */
 	struct layer *layers;
 	size_t layer_count, layer_capacity;
 	struct recorded **recorded; /* per type */
@@ -334,7 +334,7 @@ void ebpf_recorder_detach(struct ebpf_recorder *recorder)
 		source_set_free(recorder->layers[i].sources);
 		recorder->layers[i].sources = NULL;
 	}
-	/* Programs that still run on other processors come to their end: this waits for a grace period. */
+	/* Programs that still run on other CPUs come to their end: this waits for a grace period. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 

@@ -3,7 +3,7 @@
 #define EBPF_RECORDER_RECORD_H
 
 /*
- * Recording in the kernel: programs that pack events straight into one ring per processor (ring/ring.h), in the form of
+ * Recording in the kernel: programs that pack events straight into one ring per CPU (ring/ring.h), in the form of
  * event/packed.h. No process is woken and nothing is asked of readers; who reads, maps the rings as this process does.
  * One recorder belongs to one thread at a time, but every ring may have a reading thread of its own.
  */
@@ -92,7 +92,7 @@ bool ebpf_recorder_has(const struct ebpf_recorder *recorder, pid_t pid);
  */
 int ebpf_recorder_poll(struct ebpf_recorder *recorder, uint64_t *missed_now, uint64_t *wait_ns);
 
-/* Processors that the kernel may ever have. Each has a ring, mapped for reading until ebpf_recorder_free. */
+/* CPUs that the kernel may ever have. Each has a ring, mapped for reading until ebpf_recorder_free. */
 uint32_t ebpf_recorder_cpu_count(const struct ebpf_recorder *recorder);
 const struct ring *ebpf_recorder_ring(const struct ebpf_recorder *recorder, uint32_t cpu);
 

@@ -39,7 +39,7 @@ struct source_set_options {
  */
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made);
 
-/* No event begins after this; programs may still run on other processors. */
+/* No event begins after this; programs may still run on other CPUs. */
 void source_set_detach(struct source_set *set);
 
 /* Detaches everything first, so that no event sees half of it. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Generates the programs that add up the states of threads: a thread that changes its state adds the time that it was
- * in the old one to its process's sums of this processor, and notes when the new one began. A thread is changed by the
- * processor that it runs on, or by who wakes it; where both happen at once, one of two short times may be counted under
- * the other's state. Some kernels hide what a few threads do: one that gets a processor though it has one left it
+ * in the old one to its process's sums of this CPU, and notes when the new one began. A thread is changed by the
+ * CPU that it runs on, or by who wakes it; where both happen at once, one of two short times may be counted under
+ * the other's state. Some kernels hide what a few threads do: one that gets a CPU though it has one left it
  * unseen, and what it did meanwhile is not known.
  */
 
@@ -139,7 +139,7 @@ static uint32_t make_change(struct ebpf_asm *as, const struct states_maps *maps,
 	return function;
 }
 
-/* r8 = the task; r1, r2 = its tid and pid; the idle threads of processors jump away. */
+/* r8 = the task; r1, r2 = its tid and pid; the idle threads of CPUs jump away. */
 static void emit_who(struct ebpf_asm *as, const struct states_kernel *kernel, uint32_t idle)
 {
 	ebpf_load(as, BPF_W, R1, R8, (int32_t)kernel->pid);
@@ -215,7 +215,7 @@ void states_emit_switch(struct ebpf_asm *as, const struct states_maps *maps, con
 	ebpf_exit(as);
 }
 
-/* Only who is blocked becomes ready: who has not left the processor yet goes on. */
+/* Only who is blocked becomes ready: who has not left the CPU yet goes on. */
 void states_emit_waking(struct ebpf_asm *as, const struct states_maps *maps, const struct states_kernel *kernel)
 {
 	uint32_t add = make_add(as, maps), change = make_change(as, maps, add), end = ebpf_label(as);

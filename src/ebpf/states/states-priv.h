@@ -18,7 +18,7 @@ struct states_thread {
 	uint32_t pid;
 };
 
-/* By pid, per processor. */
+/* By pid, per CPU. */
 struct states_sums {
 	uint64_t ns[4]; /* by enum states_state; a power of two, which the verifier can see */
 	uint64_t switches;
@@ -31,7 +31,7 @@ _Static_assert(STATES_COUNT <= 4, "as many sums as there are");
 
 struct states_maps {
 	int threads, sums, missed;
-	int current; /* per processor, the tid of who runs there; 8 bytes */
+	int current; /* per CPU, the tid of who runs there; 8 bytes */
 };
 
 /* Offsets in the kernel's task_struct, and where sched_switch has the state of who leaves. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Loads the programs that add up the states of threads, and makes rows of their maps: all processors' sums, and what is
+ * Loads the programs that add up the states of threads, and makes rows of their maps: all CPUs' sums, and what is
  * open.
  */
 
@@ -28,7 +28,7 @@ struct states {
 	int programs[PROGRAMS], links[PROGRAMS];
 	int cpus;
 	struct states_sums *per_cpu; /* room for one process */
-	uint64_t *current;           /* per processor, who runs there */
+	uint64_t *current;           /* per CPU, who runs there */
 	struct states_process *rows;
 	size_t count, capacity;
 	uint64_t read_ns;
@@ -240,7 +240,7 @@ static bool has_processor(const struct states *states, uint32_t tid)
 	return false;
 }
 
-/* What a thread is in now has no sum yet. Who runs without a processor has left it unseen. */
+/* What a thread is in now has no sum yet. Who runs without a CPU has left it unseen. */
 static void add_open_thread(struct states *states, uint32_t tid, uint64_t now)
 {
 	struct states_process key = { 0 }, *row = NULL;

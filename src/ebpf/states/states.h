@@ -4,10 +4,10 @@
 
 /*
  * How long the threads of each process have been running, ready and blocked: added up by two programs at the
- * scheduler's tracepoints in maps, per processor, so that no event leaves the kernel however many there are.
+ * scheduler's tracepoints in maps, per CPU, so that no event leaves the kernel however many there are.
  *
- * A thread is known from the first time on that it gets or leaves a processor, or is woken, after states_new. What it
- * has been in since its last change counts too. Idle threads of processors have no time.
+ * A thread is known from the first time on that it gets or leaves a CPU, or is woken, after states_new. What it
+ * has been in since its last change counts too. Idle threads of CPUs have no time.
  */
 
 #include "base/diag.h"
@@ -24,7 +24,7 @@ enum { STATES_COMM_BYTES = 16 };
 struct states_process {
 	pid_t pid;
 	uint64_t ns[STATES_COUNT];
-	uint64_t switches;            /* how often one of its threads got a processor */
+	uint64_t switches;            /* how often one of its threads got a CPU */
 	char comm[STATES_COMM_BYTES]; /* of a thread of it that ran; may hold anything */
 };
 

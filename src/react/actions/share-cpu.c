@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ShareCpu: so much of a processor, no less while it is wanted and no more. The scheduler's constant bandwidth server
+ * ShareCpu: so much of a CPU, no less while it is wanted and no more. The scheduler's constant bandwidth server
  * (SCHED_DEADLINE) keeps the share; it grants only what it can guarantee, so the sum of all shares is bounded.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Writes a trace for Perfetto (protos/perfetto/trace of github.com/google/perfetto; numbers of fields never change).
- * Where the whole machine was recorded, switches and wake-ups of each processor are columns (compact_sched): Perfetto
+ * Where the whole machine was recorded, switches and wake-ups of each CPU are columns (compact_sched): Perfetto
  * works out the states of threads itself. Where only some processes were, it would take a thread for running until the
  * next switch that is there; so slices of threads are written as its track events. Matches are instants on tracks.
  */
@@ -65,7 +65,7 @@ enum {
 	INSTANT = 3,
 };
 
-/* What is kept of a processor until it is a packet. */
+/* What is kept of a CPU until it is a packet. */
 struct columns {
 	struct text_buffer column[COMPACT_COLUMNS];
 	struct report_names names;

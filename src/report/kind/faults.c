@@ -11,7 +11,7 @@
 
 enum { PROCESSES_MAX = 1 << 20, PAGES_MAX = 1 << 20, PLACES_MAX = 1 << 18, PLACES_SHOWN = 100, PAGE_SHIFT = 12 };
 
-/* Bits of the processor's error code. */
+/* Bits of the CPU's error code. */
 enum { CODE_PROTECTION = 1, CODE_WRITE = 2, CODE_FETCH = 16 };
 
 struct process {

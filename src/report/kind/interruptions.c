@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Interruptions: how long threads ran at a stretch, what they lost the processor to, and the interrupts while they ran.
+ * Interruptions: how long threads ran at a stretch, what they lost the CPU to, and the interrupts while they ran.
  */
 
 #include "report/kind/kinds.h"
@@ -36,7 +36,7 @@ struct handler {
 	char name[NAME_BYTES];
 };
 
-/* The handlers that a processor is in. */
+/* The handlers that a CPU is in. */
 struct nest {
 	struct handler handlers[NESTED];
 	unsigned depth; /* greater than NESTED: the innermost are not kept */
@@ -45,7 +45,7 @@ struct nest {
 struct interruptions {
 	struct report report;
 	struct report_tally pairs, runs;
-	uint32_t *takers; /* by thread the one that came when it last left its processor, and 1; 0: not known */
+	uint32_t *takers; /* by thread the one that came when it last left its CPU, and 1; 0: not known */
 	size_t taker_capacity;
 	struct nest *nests;
 	size_t nest_capacity;
@@ -89,7 +89,7 @@ static int add(struct interruptions *interruptions, const uint64_t key[3], uint6
 	return 0;
 }
 
-/* Slices of a thread come with its end of waiting, so who took the processor is kept until then. */
+/* Slices of a thread come with its end of waiting, so who took the CPU is kept until then. */
 static int on_switch(struct interruptions *interruptions, const struct report_event *event)
 {
 	if (event->thread == REPORT_NONE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Latencies: how long threads waited for a processor, how long they were blocked, and how long calls and requests took.
+/* Latencies: how long threads waited for a CPU, how long they were blocked, and how long calls and requests took.
  */
 
 #include "report/kind/kinds.h"

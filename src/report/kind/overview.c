@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The overview: what the trace holds, who had the processors, and what is missing. */
+/* The overview: what the trace holds, who had the CPUs, and what is missing. */
 
 #include "report/kind/kinds.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Priorities: which each thread had and when, how long it ran and was ready at each, and inversions: that it was ready
- * while a thread of worse priority ran on the processor where it had left. A slice is cut where the priority changes.
+ * while a thread of worse priority ran on the CPU where it had left. A slice is cut where the priority changes.
  */
 
 #include "report/kind/kinds.h"

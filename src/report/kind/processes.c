@@ -189,7 +189,7 @@ static void link_children(struct processes *processes)
 	}
 }
 
-/* A process and those that it made, each once: pids of a hostile trace may make a circle. */
+/* A process and those that it made, each once: pids of a hostile trace may make a cycle. */
 static void put_rows(struct processes *processes, struct row *rows, size_t *count, uint32_t top)
 {
 	uint32_t at = top, depth = 0;
@@ -214,7 +214,7 @@ static void put_rows(struct processes *processes, struct row *rows, size_t *coun
 	}
 }
 
-/* The order of rows: a tree, in it by start. What a circle of parents leaves out begins a tree of its own. */
+/* The order of rows: a tree, in it by start. What a cycle of parents leaves out begins a tree of its own. */
 static int place(struct processes *processes)
 {
 	struct row *rows = alloc_zero(processes->count + 1, sizeof *rows);

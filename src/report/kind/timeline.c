@@ -24,7 +24,7 @@ struct pair {
 
 struct timeline {
 	struct report report;
-	struct strip **strips[2]; /* of threads, of processors */
+	struct strip **strips[2]; /* of threads, of CPUs */
 	size_t counts[2], capacities[2], held;
 	uint64_t span_ns;
 	struct report_tally pairs;
@@ -35,7 +35,7 @@ static const char letters[REPORT_STATES] = {
 	[REPORT_BLOCKED] = '.', [REPORT_OTHERS] = '/',  [REPORT_IDLE] = ' ',
 };
 
-/* Of the states that a strip keeps: a processor's OTHERS and IDLE share places with what only threads are. */
+/* Of the states that a strip keeps: a CPU's OTHERS and IDLE share places with what only threads are. */
 static unsigned place_of(enum report_state state)
 {
 	return state == REPORT_IDLE ? REPORT_READY : state;

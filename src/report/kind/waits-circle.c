@@ -26,7 +26,7 @@ static int put_member(struct waits *waits, size_t count, uint32_t thread)
 	return 0;
 }
 
-/* The circle of the walk, made if it is new. The least thread is its first. */
+/* The cycle of the walk, made if it is new. The least thread is its first. */
 static struct waits_circle *circle_of(struct waits *waits, size_t length, enum waits_proof proof)
 {
 	struct waits_circle *circle;

@@ -14,7 +14,7 @@
 #define GREY   "#888888"
 #define HOLDER "#7fa6d0"
 
-/* What is drawn of the graph: first what is in circles, then what took most time. */
+/* What is drawn of the graph: first what is in cycles, then what took most time. */
 struct drawing {
 	const struct waits *waits;
 	uint32_t *threads, *objects;             /* those that are drawn, in their order */

@@ -4,7 +4,7 @@
 
 /*
  * Which threads wait for which: what the parts of the report share. waits.c listens, waits-call.c reads
- * calls, waits-object.c keeps objects, waits-circle.c finds circles, waits-write.c writes tables, waits-draw.c
+ * calls, waits-object.c keeps objects, waits-circle.c finds cycles, waits-write.c writes tables, waits-draw.c
  * pictures.
  *
  * An object is a futex: an address in a process. A process is a pid and a generation, which exec and the reuse of the
@@ -24,14 +24,14 @@ enum {
 	WAITS_PAIRS_MAX = 1 << 16,
 	WAITS_PROCESSES_MAX = 1 << 18,
 	WAITS_CIRCLES_MAX = 4096,
-	WAITS_MEMBERS_MAX = 1 << 20, /* of all circles */
-	WAITS_STEPS_MAX = 1 << 28,   /* in the search for circles */
-	WAITS_STANDS_NS = 100000000, /* so long a suspected circle has to stand */
+	WAITS_MEMBERS_MAX = 1 << 20, /* of all cycles */
+	WAITS_STEPS_MAX = 1 << 28,   /* in the search for cycles */
+	WAITS_STANDS_NS = 100000000, /* so long a suspected cycle has to stand */
 	WAITS_NODES_DRAWN = 300,
 };
 
 enum waits_object_kind { WAITS_CONDITION, WAITS_MUTEX, WAITS_JOIN };
-/* What became of a circle. */
+/* What became of a cycle. */
 enum waits_fate { WAITS_NOT_KNOWN_HOW, WAITS_ENDED, WAITS_INTERRUPTED, WAITS_ENDED_BY_EXIT, WAITS_STANDS };
 
 enum waits_proof { WAITS_NOT_KNOWN, WAITS_SUSPECTED, WAITS_PROVED };
@@ -49,11 +49,11 @@ struct waits_object {
 	uint32_t depth;      /* of a recursive mutex */
 	uint32_t epoch;      /* holder is of it: gaps so far */
 	uint32_t process;    /* a thread of its process */
-	uint32_t red_holder; /* who has it in a circle; REPORT_NONE */
+	uint32_t red_holder; /* who has it in a cycle; REPORT_NONE */
 	uint8_t proof, last_proof;
 	bool is_made;
 	bool is_private; /* no other process has it */
-	bool is_red;     /* in a circle */
+	bool is_red;     /* in a cycle */
 };
 
 struct waits_edge {
@@ -177,11 +177,11 @@ void waits_set_holder(struct waits_object *object, uint32_t thread, enum waits_p
 
 /* waits-circle.c */
 
-/* The thread waits for something now, or has a mutex now: is there a circle with it? Returns 0, -ENOMEM. */
+/* The thread waits for something now, or has a mutex now: is there a cycle with it? Returns 0, -ENOMEM. */
 int waits_look_for_circle(struct waits *waits, uint32_t thread, uint64_t ts);
-/* The circle that the thread is in ends, if it is in one. */
+/* The cycle that the thread is in ends, if it is in one. */
 void waits_end_circle(struct waits *waits, uint32_t thread, uint64_t ts, enum waits_fate fate);
-/* Do all threads of the process wait for each other without end? That is a circle, whoever has what. Asked before one
+/* Do all threads of the process wait for each other without end? That is a cycle, whoever has what. Asked before one
  * of them stops to wait, and at the end. Returns 0, -ENOMEM. */
 int waits_judge(struct waits *waits, const struct waits_process *process, uint64_t ts);
 /* Marks what is red. */

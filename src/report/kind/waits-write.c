@@ -175,7 +175,7 @@ static uint64_t write_circles(const struct waits *waits, struct report_tables *t
 	return number;
 }
 
-/* Who is in a circle: each waits for what the next one has; where that is not known next is none. */
+/* Who is in a cycle: each waits for what the next one has; where that is not known next is none. */
 static void write_members(const struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {

@@ -464,7 +464,7 @@ static int by_time(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-/* Objects for which some thread has waited, by time; one in a circle may have no wait whose length is known. */
+/* Objects for which some thread has waited, by time; one in a cycle may have no wait whose length is known. */
 static int put_in_order(struct waits *waits)
 {
 	waits->order = alloc_zero(waits->objects.count + 1, sizeof *waits->order);

@@ -9,7 +9,7 @@
  * by column:
  *
  *   count, then each as LEB128: end (difference to the one before, the first to the origin; signed), length, thread + 1
- *   (0: it is a processor's), cpu, reason, waker (0: none, 1: an interrupt, 2: a timer, else thread + 3); then a byte
+ *   (0: it is a CPU's), cpu, reason, waker (0: none, 1: an interrupt, 2: a timer, else thread + 3); then a byte
  * each: state, priority
  *
  * When they take more than they may, whole tiles go: shortest class first, oldest first, but not what is near a

@@ -3,7 +3,7 @@
 #define SENSOR_STREAM_CLOCK_H
 
 /*
- * What the processor's counter says, as CLOCK_MONOTONIC: straight lines from moments at which both were read, each
+ * What the CPU's counter says, as CLOCK_MONOTONIC: straight lines from moments at which both were read, each
  * along what the counter did before. Its beginning, up to the bend, makes good what the lines before were off by; so
  * however long it is until the next one begins, that does not grow. Whoever reads both often enough is right within
  * some tens of ns. A line is never changed, and the next one begins where it ends: so converted times keep their
@@ -31,7 +31,7 @@ struct stream_clock_point {
 struct stream_clock {
 	struct stream_clock *shared; /* NULL: it is for itself; else that one is asked, and locked */
 	pthread_mutex_t lock;
-	struct stream_clock_point points[STREAM_CLOCK_POINTS]; /* a circle, the oldest at first */
+	struct stream_clock_point points[STREAM_CLOCK_POINTS]; /* a ring, the oldest first */
 	uint32_t first, count;
 };
 

@@ -58,7 +58,7 @@ int derive_calls_begin(struct derive_calls *calls, const struct derive_call *cal
 {
 	struct derive_call *place;
 
-	if (!call->tid) /* no call is an idle processor's */
+	if (!call->tid) /* no call is an idle CPU's */
 		return 0;
 	if (widen(calls))
 		return -ENOMEM;

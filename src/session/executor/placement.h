@@ -21,8 +21,8 @@ struct session_placement {
 };
 
 /*
- * Determines where rule (index in the program) runs if no system call is to be refused; veto_place (seccomp) decides for
- * rules that may do all that they say.
+ * Determines where rule (index in the program) runs if no system call is to be refused; veto_place (seccomp) does so
+ * for rules that may do all that they say.
  */
 void session_placement_of(const struct program *program, uint32_t rule, struct session_placement *placement);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rules in user space on several processors: each worker thread has an engine with a part of the rules, and all of them
+ * Rules in user space on several CPUs: each worker thread has an engine with a part of the rules, and all of them
  * get the same batches of events. What comes out is what one engine with all rules gives: the same matches in the same
  * order, the same counts; a match comes some thousand events later. All calls of on_match are made by the owner's
  * thread. One job, or rules that cannot be split, are not for this kind.

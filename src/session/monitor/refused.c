@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Explains EPERM of the scheduler. The kernel looks at the privilege first - the capability, or for FIFO RLIMIT_RTPRIO
- * -, then at the budget of real-time threads, and for DEADLINE at the processors.
+ * -, then at the budget of real-time threads, and for DEADLINE at the CPUs.
  */
 
 #include "session/monitor/refused.h"

@@ -10,7 +10,7 @@ enum { SCHEDULE_FIFO_PRIORITY = 40 };
 
 struct refused_facts {
 	bool has_capability;   /* CAP_SYS_NICE, or it cannot be asked whether */
-	bool is_pinned;        /* may not run on all processors */
+	bool is_pinned;        /* may not run on all CPUs */
 	uint64_t priority_max; /* RLIMIT_RTPRIO */
 	int64_t group_us;      /* the real-time budget of its cgroup; -1: unlimited or unknown */
 	int64_t system_us;     /* that of the system */

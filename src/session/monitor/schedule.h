@@ -2,7 +2,7 @@
 #ifndef SESSION_MONITOR_SCHEDULE_H
 #define SESSION_MONITOR_SCHEDULE_H
 
-/* Under which promise of the kernel a thread gets a processor. */
+/* Under which promise of the kernel a thread gets a CPU. */
 
 #include "base/diag.h"
 

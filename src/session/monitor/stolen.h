@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 struct stolen {
-	uint64_t steal_ns; /* by other machines of the same host, of all processors together */
-	uint64_t wait_ns;  /* the thread could have run, and had no processor */
+	uint64_t steal_ns; /* by other machines of the same host, of all CPUs together */
+	uint64_t wait_ns;  /* the thread could have run, and had no CPU */
 };
 
 /* Since the machine and the thread began; what cannot be read is 0. */

@@ -116,7 +116,7 @@ static int open_ring(struct ring *ring, pid_t scope, int cpu, size_t page_bytes)
 	return 0;
 }
 
-/* On each processor, of scope: a process and those that it begins, or all (-1). Returns how many there are. */
+/* On each CPU, of scope: a process and those that it begins, or all (-1). Returns how many there are. */
 static uint32_t open_rings(struct map_log *log, pid_t scope)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -304,7 +304,7 @@ static int put_over(struct mappings *mappings, const struct mapping *new)
 }
 
 /*
- * From when on everything about the process is there. Each processor's ring forgets at its own pace: of what is older,
+ * From when on everything about the process is there. Each CPU's ring forgets at its own pace: of what is older,
  * one may still have what was mapped, and another no more that a new program began since, or a process of that id.
  */
 static uint64_t reaches_to(const struct map_log *log)

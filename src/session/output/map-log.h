@@ -15,7 +15,7 @@
 struct map_log;
 
 enum {
-	MAP_LOG_BYTES = 1 << 18, /* per processor and ring: there is one of all processes, and one of each followed */
+	MAP_LOG_BYTES = 1 << 18, /* per CPU and ring: there is one of all processes, and one of each followed */
 	MAP_LOG_FOLLOWED_MAX = 4,
 };
 

@@ -62,7 +62,7 @@ static void put_field_names(FILE *stream, const struct program *program, const s
 
 /*
  * comm stands only where there is one: recorded events need not have it. So does seq: events that meet in the kernel,
- * on several processors, are not counted in any order.
+ * on several CPUs, are not counted in any order.
  */
 static void put_event(FILE *stream, const struct program *program, const struct program_match *match,
 		      const struct program_match_event *event)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Numbers announced types; those that are the same are one. A trace has room for a bounded number, whoever announces. */
+/* Numbers announced types; those that are the same are one. A trace has room for a bounded number of them. */
 
 #include "session/record/recording-types.h"
 

@@ -31,7 +31,7 @@ struct recording_writer {
 	struct recording_description *described; /* instead of what the options say; NULL: nothing */
 	struct ctf_writer *trace;                /* of a continuous recording */
 	struct ring *rings;                      /* a copy of the options' */
-	struct reading *readings;                /* one per processor */
+	struct reading *readings;                /* one per CPU */
 	void *buffer;                            /* of one sub-buffer */
 	uint64_t missed;                         /* by the kernel, so far */
 	uint32_t missed_cpu;                     /* the one whose stream tells of them */
@@ -145,7 +145,7 @@ struct recording_state *recording_writer_state(struct recording_writer *writer)
 	return &writer->state;
 }
 
-/* What the kernel kept from us belongs to no processor that we know of, so it goes with the first that tells anything.
+/* What the kernel kept from us belongs to no CPU that we know of, so it goes with the first that tells anything.
  */
 static uint64_t missed_of(struct recording_writer *writer, uint32_t cpu)
 {
@@ -236,7 +236,7 @@ static int write_rings(struct recording_writer *writer, struct copying *how)
 }
 
 /*
- * A packet without events for each processor that is there: where the disk is full before its first event can be
+ * A packet without events for each CPU that is there: where the disk is full before its first event can be
  * written, that is where its losses are told.
  */
 static int begin_streams(struct recording_writer *writer)

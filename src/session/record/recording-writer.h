@@ -33,7 +33,7 @@ struct recording_writer_options {
 	uint64_t max_bytes;                /* as in recording_options */
 	uint64_t last_ns;                  /* as in recording_options */
 	uint64_t start_ns;                 /* no event is older */
-	const struct ring *rings;          /* of one shape, one per processor */
+	const struct ring *rings;          /* of one shape, one per CPU */
 	uint32_t ring_count;               /* 0: nothing of the kernel is recorded */
 	struct recording_sensors *sensors; /* borrowed; NULL: there are none */
 	/* These must outlive the writer, as path must. */

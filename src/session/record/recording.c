@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The largest ring per processor. */
+/* The largest ring per CPU. */
 #define RING_BYTES_MAX ((uint64_t)RING_UNITS_MAX * RING_UNIT_BYTES)
 
 /* The number of sub-buffers that makes a ring of at least bytes. */

@@ -9,7 +9,7 @@
  *
  * A thread of the recording's own reads the rings and writes; between two looks RECORDING_WAIT_NS may pass, so a ring
  * has to hold what comes in that time. Neither a slow disk keeps the caller waiting nor does the caller, by not
- * calling, keep events from the disk. Losses are counted per processor: what the rings have seen is what is written,
+ * calling, keep events from the disk. Losses are counted per CPU: what the rings have seen is what is written,
  * plus overwritten, plus unwritten, whatever happens. What cannot be written is tried again as long as the rings hold
  * it, so a full disk that gets space again costs what was overwritten meanwhile.
  *
@@ -33,7 +33,7 @@ struct recording_options {
 	bool is_guest;                /* its programs are those of an executor that gets recording_recorder */
 	enum ebpf_scope scope;
 	const struct ebpf_scope_filter *filter; /* as in scope_options */
-	uint64_t ring_bytes;                    /* per processor; 0: usual_ring_bytes */
+	uint64_t ring_bytes;                    /* per CPU; 0: usual_ring_bytes */
 	uint64_t max_bytes;                     /* of a continuous trace; 0: no limit */
 	uint64_t last_ns;                       /* how far back a snapshot goes; 0: as far as the rings */
 	/* Who is in scope, for sensors: asked by the recording's thread. NULL: those that are added. */
@@ -65,7 +65,7 @@ struct recording_sensors_totals {
 
 /* What was recorded so far. Sensors are in the counts of all, too. */
 struct recording_totals {
-	uint64_t ring_bytes; /* that each processor's ring has; 0: none */
+	uint64_t ring_bytes; /* that each CPU's ring has; 0: none */
 	uint64_t events;     /* written, or by a flight recording put into the rings */
 	uint64_t bytes;      /* that the traces take */
 	uint64_t deleted_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Remembers who runs where. What a trace says about it is bounded: as many processors and threads as Linux can have. */
+/* Remembers who runs where. What a trace says about it is bounded: as many CPUs and threads as Linux can have. */
 
 #include "trace/babel/who.h"
 

@@ -3,7 +3,7 @@
 #define TRACE_BABEL_WHO_H
 
 /*
- * Who raised an event, where the event does not say so: a kernel trace without contexts tells who runs on a processor
+ * Who raised an event, where the event does not say so: a kernel trace without contexts tells who runs on a CPU
  * when it switches, and which process a thread belongs to when it is born or, at the start, dumped.
  */
 

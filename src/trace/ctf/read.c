@@ -211,8 +211,7 @@ static inline bool take_following(struct ctf *ctf)
 
 	if (left < EVENT_PACKED_WORD_BYTES)
 		return false;
-	__builtin_prefetch(stream->map + stream->at +
-			   AHEAD_BYTES); /* the processor itself stops at the end of a page */
+	__builtin_prefetch(stream->map + stream->at + AHEAD_BYTES); /* the CPU itself stops at the end of a page */
 	memcpy(&word, stream->map + stream->at, sizeof word);
 	ts = event_packed_word_ts(word, stream->ts);
 	id = event_packed_word_id(word);

@@ -9,7 +9,7 @@
  * in its turn by time, an error that names the file and the byte; after it the events of the other streams can be asked
  * for. Files must not be made shorter while they are read.
  *
- * Events come by time; those of equal times by processor. Event types that the catalog knows under their name are
+ * Events come by time; those of equal times by CPU. Event types that the catalog knows under their name are
  * the catalog's: fields that were not recorded are 0, recorded fields that the type lacks are left out. Others are
  * added to the catalog as the trace has them. Matches that a snapshot has marked are events of the type match.
  */

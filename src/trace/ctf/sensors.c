@@ -15,7 +15,7 @@
 #define SENSOR_START "/* sensor\n"
 
 /*
- * The stream of sensors has no processor; where others have it, there is how many processes were read. Class 0 and
+ * The stream of sensors has no CPU; where others have it, there is how many processes were read. Class 0 and
  * "late" are those of the other streams.
  */
 const char ctf_metadata_sensors[] = "\n"

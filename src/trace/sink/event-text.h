@@ -10,7 +10,7 @@
 /* One line: a JSON object as docs/language.md tells ("Events as JSON lines"), which replay reads back. */
 void event_text_json(struct text_buffer *text, const struct event *event);
 
-/* One line for people: time (as given), processor, who, event, fields. */
+/* One line for people: time (as given), CPU, who, event, fields. */
 void event_text_line(struct text_buffer *text, const struct event *event, const char *time);
 
 #endif
