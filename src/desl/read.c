@@ -148,7 +148,7 @@ int desl_read(const struct diag_source *source, bool is_strict, struct asterism_
 	if (!made)
 		return diag_no_memory(diag);
 	reading.last_type = &made->types;
-	if (lang_text_check(source, &report)) {
+	if (lang_text_check(source, "a program in DESL is UTF-8 text", &report)) {
 		lang_lex_init(&reading.lexer, source, made->arena, &report);
 		reading.lexer.is_desl = true;
 		lang_lex_next(&reading.lexer, &reading.token);

@@ -66,7 +66,7 @@ static bool add_source(struct reading *reading, size_t index, const char *file, 
 	}
 	source->text = text;
 	source->length = length;
-	return lang_text_check(source, &reading->report);
+	return lang_text_check(source, "a rule file is UTF-8 text", &reading->report);
 }
 
 static void parse_input(struct reading *reading, size_t index, struct lang_syntax_item ***end)

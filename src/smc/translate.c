@@ -35,11 +35,11 @@ static bool translate(struct smc_work *work, struct smc_input *input, struct tex
 {
 	struct smc_reading reading = { .report = work->report, .arena = work->arena };
 
-	if (!lang_text_check(&input->machine, work->report))
+	if (!lang_text_check(&input->machine, "a state machine is UTF-8 text", work->report))
 		return false;
 	smc_begin(&reading, &input->machine);
 	if (!smc_parse(&reading, work->file) || !find_binding(work, input) ||
-	    !lang_text_check(&input->binding, work->report))
+	    !lang_text_check(&input->binding, "a binding is UTF-8 text", work->report))
 		return false;
 	smc_begin(&reading, &input->binding);
 	if (!smc_parse_binding(&reading, work->binding))

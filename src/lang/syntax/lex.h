@@ -115,9 +115,9 @@ struct diag_location lang_lex_location(const struct lang_lexer *lexer, size_t of
 
 /*
  * Whether the source is text at all: no larger than LANG_FILE_BYTES_MAX, UTF-8, no control bytes but blanks. Reports
- * one error otherwise.
+ * one error otherwise; hint says what is to be text ("a rule file is UTF-8 text").
  */
-bool lang_text_check(const struct diag_source *source, struct lang_report *report);
+bool lang_text_check(const struct diag_source *source, const char *hint, struct lang_report *report);
 
 static inline bool lang_is_digit(unsigned char byte)
 {

@@ -38,7 +38,7 @@ static size_t character_length(const unsigned char *text, size_t left)
 	return 0;
 }
 
-bool lang_text_check(const struct diag_source *source, struct lang_report *report)
+bool lang_text_check(const struct diag_source *source, const char *hint, struct lang_report *report)
 {
 	const unsigned char *text = (const unsigned char *)source->text;
 	struct diag_location location = { .source = source };
@@ -51,8 +51,8 @@ bool lang_text_check(const struct diag_source *source, struct lang_report *repor
 		step = character_length(text + offset, source->length - offset);
 		if (step == 0) {
 			location.offset = offset;
-			lang_error(report, &location, "a rule file is UTF-8 text",
-				   "this is not text: byte 0x%02x at offset %zu", text[offset], offset);
+			lang_error(report, &location, hint, "this is not text: byte 0x%02x at offset %zu", text[offset],
+				   offset);
 			return false;
 		}
 	}

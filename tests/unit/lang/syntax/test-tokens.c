@@ -199,7 +199,7 @@ static void check_text(const char *bytes, size_t length, bool expected)
 
 	start(&lexing, "");
 	lexing.source = (struct diag_source){ .file = "t", .text = bytes, .length = length };
-	assert_int_equal(lang_text_check(&lexing.source, &lexing.report), expected);
+	assert_int_equal(lang_text_check(&lexing.source, "a rule file is UTF-8 text", &lexing.report), expected);
 	assert_int_equal(lexing.report.error_count, expected ? 0 : 1);
 	arena_free(lexing.arena);
 }
