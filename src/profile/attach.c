@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which simulated function a sampled one is. */
+/* Finds the simulated function that a sampled one is. */
 
 #include "profile/attach.h"
 

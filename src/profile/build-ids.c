@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a profile says of which build of its objects it is, so that two runs can be compared. */
+/* Notes the builds of a profile's objects, so that two runs can be compared. */
 
 #include "profile/profile.h"
 

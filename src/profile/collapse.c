@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what functions that call each other in a circle are as one: their names, sums of their costs. */
+/* Makes one function of those that call each other in a cycle: their names, sums of their costs. */
 
 #include "profile/collapse.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how far two profiles are apart. */
+/* Computes how far two profiles are apart. */
 
 #include "profile/compare.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides inclusive costs by contexts: the ways in which a simulation reached each function, with its callers. A
+ * Computes inclusive costs by contexts: the ways in which a simulation reached each function, with its callers. A
  * function's sampled cost is shared among its contexts as the simulated one is; it counts for every function of a
  * context once, so recursion needs no care.
  */

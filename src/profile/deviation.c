@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how far inclusive costs may be off because samples are few. A function's cost is a sum of self costs, each
- * weighted by the part of it that is had below the function; samples are multinomial, so the variance of n of them is
- * n (sum w^2 p - (sum w p)^2). The error of the model itself is not in it.
+ * Estimates how far inclusive costs may be off because samples are few. A function's cost is a sum of self costs, each
+ * weighted by the part of it that is had below the function; samples are multinomial, so the variance of n of them is n
+ * (sum w^2 p - (sum w p)^2). The error of the model itself is not in it.
  */
 
 #include "profile/complete-priv.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what gmon.out says, which programs built with -pg write: samples by place in the program, and who called whom
- * how often. Names are those of the program's symbols. Calls have no costs there, so they are shared by numbers of
- * calls, as gprof does.
+ * Reads gmon.out, which programs built with -pg write: samples by place in the program, and who called whom how often.
+ * Names are those of the program's symbols. Calls have no costs there, so they are shared by numbers of calls, as gprof
+ * does.
  */
 
 #include "profile/read-priv.h"

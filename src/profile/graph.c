@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides the order of functions: components of those that reach each other, callees first. Linear time. */
+/* Orders functions: components of those that reach each other, callees first. Linear time. */
 
 #include "profile/graph.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the text of perf script says as a sampled profile: each sample counts for the function that it was in,
- * with its period where that is shown. A sample is a line "comm 12 34.567890: 1000 event: ADDRESS NAME (OBJECT)", of
- * which fields may be missing, or such a line followed by its stack, the innermost first, and an empty line. Fields
- * before the address are found by their form; a comm may have any form, and so costs one sample at most.
+ * Reads the text of perf script as a sampled profile: each sample counts for the function that it was in, with its
+ * period where that is shown. A sample is a line "comm 12 34.567890: 1000 event: ADDRESS NAME (OBJECT)", of which
+ * fields may be missing, or such a line followed by its stack, the innermost first, and an empty line. Fields before
+ * the address are found by their form; a comm may have any form, and so costs one sample at most.
  */
 
 #include "profile/read-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what lines and numbers are, and how it is said that they are wrong. */
+/* Reads lines and numbers, and reports those that are wrong. */
 
 #include "profile/read-priv.h"
 

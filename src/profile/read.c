@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which format a file has. */
+/* Recognises the format of a file. */
 
 #include "profile/read-priv.h"
 #include "profile/read.h"

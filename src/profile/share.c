@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides the inclusive costs of functions: callees first, each share of what is called goes to its callers. A
+ * Computes the inclusive costs of functions: callees first, each share of what is called goes to its callers. A
  * component of functions that call each other is one in this; what its members cost within it is estimated. No cost
  * gets lost: the sum of self costs is that of all that nothing calls.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides whether stacks can be true: whether a simulated run made all the calls that they have. */
+/* Checks whether stacks can be true: whether a simulated run made all the calls that they have. */
 
 #include "profile/stacks.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how files that gzip has packed are unpacked, and that little that stands for very much is refused. */
+/* Unpacks files that gzip has packed, and refuses little that stands for very much. */
 
 #include "profile/read-priv.h"
 

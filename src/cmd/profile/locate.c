@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which lines addresses of a profile are. The profile may be old, and its objects others by now: only the build
- * that was sampled is asked.
+ * Finds the lines of a profile's addresses. The profile may be old, and its objects others by now: only the build that
+ * was sampled is asked.
  */
 
 #include "cmd/profile/annotate-priv.h"

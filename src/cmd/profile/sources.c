@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which sources are read, and how much of them. Their names are from a profile or from debugging information,
- * so what they lead to may be anything: only files are read, none that is too large, and all together no more than
- * TOTAL_BYTES_MAX.
+ * Reads source files, within limits. Their names are from a profile or from debugging information, so what they lead to
+ * may be anything: only files are read, none that is too large, and all together no more than TOTAL_BYTES_MAX.
  */
 
 #include "cmd/profile/annotate-priv.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what the interval of a match is: from the time that it returns as `began`, or that its only event has in a
- * field of that name, to `ended`, in the thread that completed it; else from its first event to its end, in each thread
- * of its events. All times are CLOCK_MONOTONIC, as those of samples are.
+ * Finds the interval of a match: from the time that it returns as `began`, or that its only event has in a field of
+ * that name, to `ended`, in the thread that completed it; else from its first event to its end, in each thread of its
+ * events. All times are CLOCK_MONOTONIC, as those of samples are.
  */
 
 #include "profile/sample/between.h"

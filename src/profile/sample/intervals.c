@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which samples lie in an interval of their thread. What was judged is never looked at again. */
+/* Selects the samples that lie in an interval of their thread. What was judged is never looked at again. */
 
 #include "profile/sample/intervals.h"
 
