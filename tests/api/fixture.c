@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what every case begins with. The session is that of a process and its descendants. */
+/* Sets up what every case begins with. The session is that of a process and its descendants. */
 
 #include "fixture.h"
 

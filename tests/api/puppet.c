@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what a puppet does: per byte that it gets, so many calls of getppid, or one of getpgid, and the byte back. */
+/* A puppet: calls getppid so often, or getpgid once, for each byte that it gets, and sends the byte back. */
 
 #include "puppet.h"
 

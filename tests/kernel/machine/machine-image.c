@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides nothing: writes the rows of an image in the order that the loader wants them. */
+/* Writes the rows of an image in the order that the loader wants them. */
 
 #include "machine-image.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what of an event type its program depends on. */
+/* Compares what an event type's programs depend on. */
 
 #include "alike.h"
 

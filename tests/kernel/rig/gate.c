@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a child waits: for a byte out of a pipe. */
+/* Lets a child wait: for a byte out of a pipe. */
 
 #include "gate.h"
 

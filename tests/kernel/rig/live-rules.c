@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how long a child is observed: until it is reaped, and three looks more. */
+/* Observes a child: until it is reaped, and three looks more. */
 
 #include "live-rules.h"
 

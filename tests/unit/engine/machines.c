@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how machines for tests are put together and what their events look like. */
+/* Builds machines for tests and their events. */
 
 #include "machines.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides nothing: writes rows in the order that the image wants them. */
+/* Writes rows in the order that the image wants them. */
 
 #include "maker.h"
 

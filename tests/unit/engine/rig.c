@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the short notation of events is read and how matches are noted down. */
+/* Reads the short notation of events and notes matches. */
 
 #include "rig.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how processes begin and end that something is done to. */
+/* Begins and ends processes that something is done to. */
 
 #include "child.h"
 

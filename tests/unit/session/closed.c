@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the machine of the tests holds. No loader has seen it. */
+/* Makes the machine of the tests. No loader has seen it. */
 
 #include "closed.h"
 

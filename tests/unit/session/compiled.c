@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how the rules of tests become programs: as the session does it, without its files and catalogs. */
+/* Compiles the rules of tests to programs: as the session does it, without its files and catalogs. */
 
 #include "compiled.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what the instructions mean that generated expressions are made of. */
+/* Executes the instructions that generated expressions are made of. */
 
 #include "machine.h"
 
