@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Escapes text from outside, also for markup: nothing that asterism observes or reads speaks to the user's terminal. */
+/*
+ * Escapes text from outside, also for markup. Whatever is printed, of whomever it comes, goes through text_escape:
+ * nothing that asterism observes or reads speaks to the user's terminal.
+ */
 
 #include "base/text.h"
 

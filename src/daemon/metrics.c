@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table of metrics. */
+/* The table of metrics. docs/daemon.md says what they mean. */
 
 #include "daemon/metrics.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Steps the runs of one rule by an event: which it concerns, in which order they are stepped, which transition each
- * takes, what opens and what is dropped.
+ * takes, what opens and what is dropped. docs/internals/execution.md is the text, this its letter.
  *
  * Runs are visited along their chains while steps change those very chains. That is safe because a step only takes its
  * own run out and only appends at the ends, and what it appends is known by its ordinal: a copy's is not below the

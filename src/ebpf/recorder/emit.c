@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Writes an event to the ring: what ring/writer.c says in C, as instructions. Strings are fetched before the
- * reservation, since only then their length is known, one after the other into the program's own memory; numbers are
- * fetched after it, straight into the ring. So between reservation and commit there are only loads and stores.
+ * Writes an event to the ring, as ring/writer.c does in C. Strings are fetched before the reservation, since only then
+ * their length is known, one after the other into the program's own memory; numbers are fetched after it, straight into
+ * the ring. So between reservation and commit there are only loads and stores.
  *
- * What decides whether an event still fits is the most that its type may take, not what it does take: that the verifier
- * can follow. It costs a few words at the end of a sub-buffer.
+ * An event fits if the most that its type may take does: the verifier can follow that, and it costs a few words.
  *
  * Registers: r6 memory for strings, then the reserve word found, then the event's place; r7 the current task; r8 bytes
  * of strings, then the control block; r9 the context.
