@@ -51,8 +51,8 @@ int sized_refuse(struct asterism_diag *diag, const char *what, const void *from,
 		return diag_error(diag, NULL, -EINVAL, "unsupported %s: the pointer is NULL", what);
 	if (read_size(from, &size))
 		return diag_error(diag, NULL, -EINVAL,
-				  "unsupported %s: size %zu is impossible; set it to sizeof the structure, %zu here", what,
-				  size, known);
+				  "unsupported %s: size %zu is impossible; set it to sizeof the structure, %zu here",
+				  what, size, known);
 	return diag_error(diag, NULL, -EINVAL,
 			  "unsupported %s of %zu bytes: this library knows the first %zu, and something after them is "
 			  "set; use a newer library",

@@ -66,9 +66,8 @@ unsigned profile_warn(const struct profile *profile)
 		cli_hint("sample a longer run, or more often");
 	}
 	if (distance > DISTANCE_MUCH && !profile_is_part(profile) && ++count) {
-		cli_warning(
-			"%.0f %% of the samples lie elsewhere than in the simulation: it may have done different work",
-			100 * distance);
+		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: its work may differ",
+			    100 * distance);
 		cli_hint("simulate the same command with the same input");
 	}
 	if (profile_pace_is_odd(profile) && ++count) {
@@ -87,10 +86,10 @@ unsigned profile_warn(const struct profile *profile)
 		cli_hint("simulate the same work; 'report' marks these functions with #");
 	}
 	if (cycle > CYCLE_MUCH && strcmp(profile_get_info(profile, "method"), "contexts") != 0 && ++count) {
-		cli_warning("%.0f %% of the cost is in functions that call each other in a cycle, and in their "
-			    "callees: the "
-			    "inclusive cost of each is a guess",
-			    100 * cycle);
+		cli_warning(
+			"%.0f %% of the cost is in functions that call each other in a cycle, and in their callees: "
+			"the inclusive cost of each is a guess",
+			100 * cycle);
 		if (profile_get_info(profile, "model contexts"))
 			cli_hint("the simulation has contexts, which know it: complete it again, --by contexts");
 		else

@@ -91,7 +91,8 @@ static void print_event(struct text_buffer *out, const struct plan *plan, const 
 		return;
 	print_truths(out, "    does     ", event, plan_event_truths);
 	if (event->scratch != PROGRAM_NONE)
-		text_append(out, "    scratch  values are computed first, and stored in a run once it is known to open\n");
+		text_append(out,
+			    "    scratch  values are computed first, and stored in a run once it is known to open\n");
 	print_header(out, "    first    ", event->header.early);
 	print_header(out, "    then     ", event->header.late & (uint8_t)~event->header.early);
 	print_header(out, "    at match ", event->header.match & (uint8_t) ~(event->header.early | event->header.late));

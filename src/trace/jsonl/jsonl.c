@@ -305,7 +305,7 @@ static void tell_cut(struct jsonl *jsonl)
 	jsonl->source.lost++;
 	diag_add(jsonl->diag, ASTERISM_WARNING, NULL, NULL,
 		 "%s broke off after %" PRIu64 " event%s, without its end mark%s%s: the rest is lost; find out what "
-					       "ended the sender or the connection, and send it again",
+		 "ended the sender or the connection, and send it again",
 		 jsonl->name, jsonl->seq, jsonl->seq == 1 ? "" : "s", jsonl->failure ? ": " : "",
 		 jsonl->failure ? strerror(-jsonl->failure) : "");
 	if (jsonl->form.on_cut)

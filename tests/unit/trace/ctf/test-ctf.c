@@ -347,7 +347,8 @@ static void metadata_is_refused_with_its_place(void **state)
 	static const struct {
 		const char *from, *to, *text;
 	} cases[] = {
-		{ "byte_order = le", "byte_order = be", "this differs from what traces of asterism contain here (byte 1200)" },
+		{ "byte_order = le", "byte_order = be",
+		  "this differs from what traces of asterism contain here (byte 1200)" },
 		{ "u64 _n", "u65 _n", "unknown type" },
 		{ "u64 _n", "u64 n ", "the name of a field begins with '_'" },
 		{ "u64 _n;", "u64 _n ", "expected ';' here" },
@@ -356,7 +357,8 @@ static void metadata_is_refused_with_its_place(void **state)
 		{ "\"tick\"", "\"t ck\"", "this is not a name" },
 		{ "\"tick\"", "\"tick ", "expected a name in quotes here" },
 		{ "text16 _s", "text17 _s", "invalid capacity of a string" },
-		{ "bool _b", "bool _n", "event tick has two fields of the same name, or more fields than a record can hold" },
+		{ "bool _b", "bool _n",
+		  "event tick has two fields of the same name, or more fields than a record can hold" },
 		{ "stream_id = 0;\n\tfields := struct {\n\t\tu64", "stream_id = 1;\n\tfields := struct {\n\t\tu64",
 		  "expected '0' here" },
 	};
