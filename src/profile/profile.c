@@ -111,11 +111,21 @@ int profile_text(struct profile *profile, const char *text, size_t length, uint3
 	return 0;
 }
 
+/* Names of events stand side by side in files: one is a word, whatever a column of CSV is called. */
 int profile_add_event(struct profile *profile, const char *name, size_t length)
 {
+	char *word = alloc_zero(length + 2, 1);
 	uint32_t number;
-	int result = profile_text(profile, name, length, &number);
+	int result;
 
+	if (!word)
+		return -ENOMEM;
+	for (size_t i = 0; i < length; i++)
+		word[i] = (unsigned char)name[i] <= ' ' || name[i] == 0x7f ? '_' : name[i];
+	if (!length)
+		*word = '_';
+	result = profile_text(profile, word, length ? length : 1, &number);
+	alloc_free(word);
 	if (result)
 		return result;
 	if (profile->event_count == PROFILE_EVENTS_MAX)
