@@ -288,3 +288,42 @@ assert abs(one["total"] / all["total"] - 0.6) < 0.08 and one["samples"] < 0.7 * 
 	run -2 "$ASTERISM" profile report --threads wrong
 	[[ "$output" == *"the head has no thread of this number"* ]]
 }
+
+@test "each sample is a line of CSV, with registers, which queries read" {
+	"$ASTERISM" profile record -F 2000 -e task-clock --samples each.csv --registers -o samples -- ./work 20000000 2>said
+	"$ASTERISM" profile report -f json samples >report
+	python3 - <<-'END'
+		import csv, json, platform
+		rows, report = list(csv.DictReader(open("each.csv"))), json.load(open("report"))
+		assert len(rows) == report["samples"] > 20, (len(rows), report["samples"])
+		assert list(rows[0])[:8] == ["time", "process", "thread", "cpu", "function", "object", "address", "weight"]
+		assert abs(sum(float(row["weight"]) for row in rows) - report["total"]) < 1
+		own = sum(float(row["weight"]) for row in rows if row["function"] == "spin")
+		assert own == next(row["self"] for row in report["functions"] if row["function"] == "spin")
+		ip = {"x86_64": "ip", "aarch64": "pc"}.get(platform.machine())
+		assert not ip or all(row[ip] == row["address"] for row in rows), rows[0]
+	END
+	cat >threads.desl <<-'END'
+		input { eventtype each { File f = "each.csv"; Number thread; Number weight; } }
+		heuristics { eventtype threads { Number thread = each.thread; Number cost = sum(each.weight); group by each.thread; } }
+		output { threads; }
+	END
+	"$ASTERISM" query threads.desl -f csv >queried
+	[ "$(wc -l <queried)" = 2 ]
+	run -2 "$ASTERISM" profile record --registers -o samples -- ./work
+	[[ $output == *"--registers needs a file for the samples"* ]]
+}
+
+@test "what cannot be sampled here is refused, with the reason" {
+	"$ASTERISM" profile record -e task-clock:u -o samples -- ./work 2>said
+	"$ASTERISM" profile report samples 2>/dev/null | grep -E '^cost .* task-clock:u'
+	run -2 "$ASTERISM" profile record -e task-clock:k -o samples -- ./work
+	[[ $output == *"time in the kernel or a hypervisor is not part of a profile"* ]]
+	run -2 "$ASTERISM" profile record -e task-clock:x -o samples -- ./work
+	[[ $output == *"modifiers are u"* ]]
+	run -2 "$ASTERISM" profile record -e mem:0x1000:rw -o samples -- ./work
+	[[ $output == *"not taken by address of data or code, or by instruction"* ]]
+	# Only a processor's own records are precise.
+	"$ASTERISM" profile record -e cycles:pp -o samples -- ./work 2>said && skip "this processor has them"
+	grep "this machine cannot sample cycles precisely" said
+}

@@ -88,6 +88,12 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_JITTER] = { "jitter", 0, CLI_FLAG,
 			    .help = "vary the time between samples by a quarter, so that no loop runs in step with "
 				    "it" },
+	[OPTION_SAMPLED_REGISTERS] = { "registers", 0, CLI_FLAG,
+				       .help = "with --samples: also the registers at each sample" },
+	[OPTION_SAMPLES] = { "samples", 0, CLI_TEXT, "FILE", NULL,
+			     "also write each sample to FILE, as a line of CSV with its time, process, thread, CPU, "
+			     "function and address",
+			     .complete = CLI_COMPLETE_FILE },
 	[OPTION_SAMPLED_THREAD] = { "thread", 0, CLI_NUMBER, "TID", NULL, "only the samples of this thread",
 				    .most = 1 << 22 },
 	[OPTION_SAMPLED_THREADS] = { "threads", 0, CLI_FLAG,

@@ -12,6 +12,9 @@
 #include <sys/types.h>
 
 struct diag_source;
+struct sample_options;
+
+enum { PROFILE_EVENT_BYTES = 64 };
 
 /* What is done with the operands after the operation's name. */
 typedef int profile_operation(const struct cli_arguments *arguments, const char **operands);
@@ -50,6 +53,10 @@ int profile_report_threads(const struct cli_arguments *arguments, struct profile
 
 /* Leaves the samples of the thread that --thread names. */
 int profile_choose_thread(const struct cli_arguments *arguments, struct profile *profile);
+
+/* What -e, --samples and --registers ask for. The options refer to name. A message where it cannot be. */
+int profile_choose_sampling(const struct cli_arguments *arguments, struct sample_options *options,
+			    char name[PROFILE_EVENT_BYTES]);
 
 /* Opens and reads the text of a file, - being standard input. Free source->text. */
 int profile_load_text(const char *file, struct diag_source *source);

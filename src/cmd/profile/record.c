@@ -8,6 +8,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
+#include "cmd/text/output.h"
 #include "profile/sample/sample.h"
 #include "profile/sample/surroundings.h"
 #include "profile/write.h"
@@ -121,27 +122,56 @@ static int fail_status(int error)
 	return error == -EINVAL || error == -ENOMEM || error == -EAGAIN ? STATUS_USAGE : STATUS_KERNEL;
 }
 
+static FILE *open_samples(const struct cli_arguments *arguments)
+{
+	int fd = cmd_output_open(arguments, arguments->options[OPTION_SAMPLES].text);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!stream && fd >= 0) {
+		close(fd);
+		cli_error("out of memory");
+	}
+	return stream;
+}
+
+static int close_samples(const struct cli_arguments *arguments, FILE *stream)
+{
+	bool has_failed = ferror(stream);
+
+	if (!fclose(stream) && !has_failed)
+		return STATUS_FINE;
+	cli_error("cannot write %s: %s", arguments->options[OPTION_SAMPLES].text, strerror(errno));
+	return STATUS_USAGE;
+}
+
 /* *sampled is there unless it returns STATUS_USAGE or STATUS_KERNEL and *has_failed. */
 static int sample(const struct cli_arguments *arguments, const struct session_rules *rules, struct profile **sampled,
 		  int *command_status)
 {
 	struct sample_options options = {
 		.command = arguments->launched,
-		.event = arguments->options[OPTION_COST].text,
 		.period = arguments->options[OPTION_COUNT_EVENTS].number,
 		.frequency = arguments->options[OPTION_FREQUENCY].number,
 		.has_jitter = cli_has(arguments, OPTION_JITTER),
 		.rules = rules,
 	};
+	char event[PROFILE_EVENT_BYTES];
 	struct asterism_diag *diag;
 	struct sample_outcome outcome;
-	int result;
+	int result, written = STATUS_FINE;
 
+	if (profile_choose_sampling(arguments, &options, event))
+		return STATUS_USAGE;
 	if (!options.frequency)
 		options.frequency = FREQUENCY;
 	if (options.frequency > FREQUENCY_MAX) {
 		cli_error("-F takes up to %d samples per second", FREQUENCY_MAX);
 		return STATUS_USAGE;
+	}
+	if (cli_has(arguments, OPTION_SAMPLES)) {
+		options.samples = open_samples(arguments);
+		if (!options.samples)
+			return STATUS_USAGE;
 	}
 	diag = asterism_diag_new();
 	options.stop = &stop;
@@ -149,8 +179,12 @@ static int sample(const struct cli_arguments *arguments, const struct session_ru
 	result = diag ? sample_command(&options, diag, sampled, &outcome) : -ENOMEM;
 	cli_print(diag);
 	asterism_diag_free(diag);
+	if (options.samples)
+		written = close_samples(arguments, options.samples);
 	if (result)
 		return fail_status(result);
+	if (written)
+		return written;
 	tell(&outcome);
 	if (rules)
 		tell_between(&outcome.between, outcome.samples);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/proc.h"
+#include "profile/sample/registers.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -47,7 +48,7 @@ static const struct known_event {
 enum { KNOWN_EVENTS = sizeof known_events / sizeof *known_events };
 
 struct ring {
-	int fd;
+	int fd, cpu;
 	struct perf_event_mmap_page *page;
 };
 
@@ -55,6 +56,7 @@ struct ring {
 struct waiting {
 	uint64_t time;
 	size_t at; /* in bytes */
+	uint32_t cpu;
 };
 
 struct rings {
@@ -63,7 +65,8 @@ struct rings {
 	const struct known_event *event;
 	size_t page_bytes, ring_bytes;
 	uint64_t period; /* 0: by frequency, and each sample says how long its own was */
-	bool has_jitter;
+	bool has_jitter, has_registers;
+	unsigned precise;
 	uint64_t lost;
 	uint64_t random;
 	uint8_t *bytes;
@@ -78,6 +81,7 @@ struct sampled {
 	uint64_t address;
 	uint32_t pid, tid;
 	uint64_t time, period;
+	uint64_t more[]; /* with registers: which they are, 0 for none, and these */
 };
 
 struct mapped {
@@ -124,6 +128,7 @@ static int open_event(const struct known_event *event, const struct rings *rings
 		.size = sizeof attr,
 		.config = event->config,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+		.precise_ip = rings->precise & 3,
 		.disabled = 1,
 		.enable_on_exec = 1,
 		.inherit = 1,
@@ -141,6 +146,10 @@ static int open_event(const struct known_event *event, const struct rings *rings
 		.wakeup_watermark = (uint32_t)rings->ring_bytes / 2,
 	};
 
+	if (rings->has_registers) {
+		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr.sample_regs_intr = sample_register_mask;
+	}
 	attr.freq = rings->period == 0;
 	if (attr.freq)
 		attr.sample_freq = frequency;
@@ -155,6 +164,7 @@ static int open_ring(struct rings *rings, struct ring *ring, uint64_t frequency,
 {
 	void *page;
 
+	ring->cpu = cpu;
 	ring->fd = open_event(rings->event, rings, frequency, pid, cpu);
 	if (ring->fd < 0)
 		return ring->fd;
@@ -165,10 +175,18 @@ static int open_ring(struct rings *rings, struct ring *ring, uint64_t frequency,
 	return 0;
 }
 
-static int explain(struct asterism_diag *diag, const char *event, int error)
+static int explain(struct asterism_diag *diag, const char *event, const struct sample_options *options, int error)
 {
 	char level[16] = "";
 
+	if (options->precise && (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV || error == -EINVAL)) {
+		diag_error(diag, NULL, error,
+			   "this machine cannot sample %s precisely: that needs a processor's own records (PEBS, IBS, "
+			   "SPE), which virtual machines mostly lack",
+			   event);
+		diag_hint(diag, "leave :p out: samples may then be a few instructions behind their event");
+		return error;
+	}
 	if (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV)
 		diag_error(diag, NULL, error, "this machine cannot sample %s", event);
 	else if (error == -EACCES || error == -EPERM) {
@@ -251,6 +269,8 @@ int rings_open(const struct sample_options *options, pid_t pid, struct asterism_
 		return diag_no_memory(diag);
 	rings->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	rings->has_jitter = options->has_jitter;
+	rings->has_registers = options->has_registers;
+	rings->precise = options->precise;
 	rings->random = clock_now_ns() | 1;
 	if (!event) {
 		result = diag_error(diag, NULL, -EINVAL, "unknown event to sample: '%s'", options->event);
@@ -259,10 +279,10 @@ int rings_open(const struct sample_options *options, pid_t pid, struct asterism_
 		goto fail;
 	}
 	result = try_event(rings, event, options, pid);
-	if (result && !options->event)
+	if (result && !options->event && !options->precise)
 		result = try_event(rings, event = find_event("task-clock"), options, pid);
 	if (result) {
-		explain(diag, event->name, result);
+		explain(diag, event->name, options, result);
 		goto fail;
 	}
 	*opened = rings;
@@ -322,7 +342,7 @@ static bool is_whole(const struct perf_event_header *header)
 	       header->size >= least[header->type];
 }
 
-static int keep(struct rings *rings, size_t at)
+static int keep(struct rings *rings, size_t at, int cpu)
 {
 	const struct perf_event_header *header = (const void *)(rings->bytes + at);
 
@@ -334,7 +354,7 @@ static int keep(struct rings *rings, size_t at)
 	}
 	if (alloc_grow(&rings->waiting, &rings->waiting_capacity, rings->waiting_count, sizeof *rings->waiting))
 		return -ENOMEM;
-	rings->waiting[rings->waiting_count++] = (struct waiting){ time_of(header), at };
+	rings->waiting[rings->waiting_count++] = (struct waiting){ time_of(header), at, (uint32_t)cpu };
 	return 0;
 }
 
@@ -389,7 +409,7 @@ static int take_ring(struct rings *rings, struct ring *ring)
 
 		if (header->size < sizeof *header || header->size > rings->length - begin)
 			break;
-		result = keep(rings, begin);
+		result = keep(rings, begin, ring->cpu);
 		begin += header->size;
 	}
 	return result;
@@ -411,6 +431,10 @@ static bool parse(const struct rings *rings, const struct perf_event_header *hea
 		record->pid = sampled->pid;
 		record->tid = sampled->tid;
 		record->address = sampled->address;
+		if (rings->has_registers &&
+		    header->size >= sizeof *sampled + (1 + sample_register_count) * sizeof *sampled->more &&
+		    *sampled->more)
+			record->registers = sampled->more + 1;
 		record->weight = (double)(rings->period ? rings->period : sampled->period);
 		record->is_kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER;
 		return true;
@@ -484,7 +508,7 @@ static int keep_rest(struct rings *rings, size_t done)
 		size_t size = ((const struct perf_event_header *)(const void *)(rings->bytes + item->at))->size;
 
 		memcpy(rest + length, rings->bytes + item->at, size);
-		rings->waiting[i] = (struct waiting){ item->time, length };
+		rings->waiting[i] = (struct waiting){ item->time, length, item->cpu };
 		length += size;
 	}
 	if (length)
@@ -513,7 +537,10 @@ int rings_drain(struct rings *rings, bool is_last, int (*one)(void *context, con
 		const struct perf_event_header *header = (const void *)(rings->bytes + rings->waiting[done].at);
 		struct sample_record record;
 
-		if (parse(rings, header, &record, name))
+		if (!parse(rings, header, &record, name))
+			continue;
+		record.cpu = rings->waiting[done].cpu;
+		if (!result)
 			result = one(context, &record);
 	}
 	return result ? result : keep_rest(rings, done);

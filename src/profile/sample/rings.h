@@ -29,6 +29,8 @@ struct sample_record {
 	uint32_t parent, parent_tid; /* RECORD_FORKED: of a thread, too, whose parent is its own process */
 	const char *name;            /* RECORD_MAPPED, of threads RECORD_BEGAN and _NAMED; valid during the call */
 	bool is_kernel;
+	uint32_t cpu;
+	const uint64_t *registers; /* of a sample: sample_register_count; NULL: it has none */
 };
 
 /* Begins with pid's next execve. 0, or -errno after a message. */

@@ -8,12 +8,14 @@
 #include "base/text.h"
 #include "profile/sample/between.h"
 #include "profile/sample/places.h"
+#include "profile/sample/registers.h"
 #include "profile/sample/rings.h"
 #include "profile/sample/whose.h"
 #include "profile/sample/surroundings.h"
 #include "session/live/launch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +68,46 @@ static int find_unknown(struct sampling *sampling, uint32_t *spot)
 	return result;
 }
 
+static void put_quoted(FILE *stream, const char *text)
+{
+	fputc('"', stream);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', stream);
+		fputc((unsigned char)*text < ' ' ? '?' : *text, stream);
+	}
+	fputc('"', stream);
+}
+
+static void put_samples_head(const struct sampling *sampling)
+{
+	FILE *stream = sampling->options->samples;
+
+	if (!stream)
+		return;
+	fputs("time,process,thread,cpu,function,object,address,weight", stream);
+	for (unsigned i = 0; sampling->options->has_registers && i < sample_register_count; i++)
+		fprintf(stream, ",%s", sample_registers[i]);
+	fputc('\n', stream);
+}
+
+/* A line of CSV. Registers that a sample lacks are 0. */
+static void put_sample(const struct sampling *sampling, const struct sample_record *record, uint32_t spot)
+{
+	const struct profile *profile = sampling->profile;
+	const struct profile_function *function = &profile->functions[profile->spots[spot].function];
+	FILE *stream = sampling->options->samples;
+
+	fprintf(stream, "%" PRIu64 ",%u,%u,%u,", record->time, record->pid, record->tid, record->cpu);
+	put_quoted(stream, profile_get_text(profile, function->name));
+	fputc(',', stream);
+	put_quoted(stream, profile_get_text(profile, function->object));
+	fprintf(stream, ",%" PRIu64 ",%.17g", record->address, record->weight);
+	for (unsigned i = 0; sampling->options->has_registers && i < sample_register_count; i++)
+		fprintf(stream, ",%" PRIu64, record->registers ? record->registers[i] : 0);
+	fputc('\n', stream);
+}
+
 static int take(void *context, const struct sample_record *record)
 {
 	struct sampling *sampling = context;
@@ -80,6 +122,8 @@ static int take(void *context, const struct sample_record *record)
 	if (result)
 		return result;
 	sampling->all_weight += sample.weight;
+	if (sampling->options->samples)
+		put_sample(sampling, record, sample.spot);
 	return sampling->between ? between_keep(sampling->between, &sample) : count(sampling, &sample);
 }
 
@@ -196,11 +240,12 @@ static int run(struct sampling *sampling, struct asterism_diag *diag)
 		result = between_open(options->rules, sampling->launch.pid, &taker, diag, &sampling->between);
 	if (result)
 		return result;
-	event = rings_event(sampling->rings);
+	event = options->label ? options->label : rings_event(sampling->rings);
 	if (profile_add_event(sampling->profile, event, strlen(event)))
 		return diag_no_memory(diag);
 	if (profile_note_surroundings(sampling->profile, profile_input_begin()))
 		return diag_no_memory(diag);
+	put_samples_head(sampling);
 	begin = clock_now_ns();
 	result = launch_go(&sampling->launch, options->command[0], diag);
 	if (result)

@@ -13,15 +13,20 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct session_rules;
 
 struct sample_options {
 	char *const *command;
 	const char *event;                 /* NULL: cycles where the processor counts them for us, else task-clock */
+	const char *label;                 /* what its costs are called; NULL: as the event is */
 	uint64_t period;                   /* of events or nanoseconds between samples; 0: by frequency */
 	uint64_t frequency;                /* samples per second */
 	bool has_jitter;                   /* the period varies by a quarter, so that no loop is in step with it */
+	unsigned precise;                  /* how near to its event a sample has to be, from 0 to 3 */
+	FILE *samples;                     /* each sample is a line of CSV there; NULL: none is kept */
+	bool has_registers;                /* with the registers of user code */
 	const volatile sig_atomic_t *stop; /* SIGTERM is passed on to the command */
 	const struct session_rules
 		*rules; /* what does not lie between events of their matches is left out; NULL: all */
