@@ -79,7 +79,8 @@ int profile_keep_thread(struct profile *profile, uint32_t tid)
 
 	if (!name)
 		return -ENOENT;
-	memset(profile->self, 0, profile->function_count * profile->event_count * sizeof *profile->self);
+	if (profile->function_count)
+		memset(profile->self, 0, profile->function_count * profile->event_count * sizeof *profile->self);
 	if (profile->spot_count)
 		memset(profile->spot_self, 0, profile->spot_count * profile->event_count * sizeof *profile->self);
 	for (size_t i = 0; i < profile->part_count; i++) {

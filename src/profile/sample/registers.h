@@ -2,7 +2,7 @@
 #ifndef PROFILE_SAMPLE_REGISTERS_H
 #define PROFILE_SAMPLE_REGISTERS_H
 
-/* The registers that a sample may carry, by the kernel's numbers of them (asm/perf_regs.h), for this processor. */
+/* The registers that a sample may carry, by the kernel's numbers of them, for this processor. */
 
 #include <stdint.h>
 
