@@ -40,6 +40,8 @@ static void put_name(struct writer *writer, const char *key, uint32_t text, size
 {
 	const char *string = profile_get_text(writer->profile, text);
 
+	/* Readers do not see blanks before a name, and a name of them alone is none. */
+	string += strspn(string, " \t\r");
 	fprintf(writer->stream, "%s=(%zu)", key, number + 1);
 	if (!writer->is_named[number])
 		fprintf(writer->stream, " %s", *string ? string : "???");
