@@ -19,7 +19,8 @@
 
 enum { TYPES_MAX = 256, TRIES_MAX = 16 };
 
-static int find_type(const struct counters *counters, const char *name, struct asterism_diag *diag, uint32_t *index)
+static int find_counter_type(const struct counters *counters, const char *name, struct asterism_diag *diag,
+			     uint32_t *index)
 {
 	const struct counter_type *type = name ? counters_find(counters, name) : NULL;
 	const char **names, *nearest = NULL;
@@ -46,7 +47,7 @@ static int find_type(const struct counters *counters, const char *name, struct a
 	return -ENOENT;
 }
 
-static int find_types(struct asterism_counter_set *set, const char *const *types, size_t count)
+static int find_counter_types(struct asterism_counter_set *set, const char *const *types, size_t count)
 {
 	int result = 0;
 
@@ -55,7 +56,7 @@ static int find_types(struct asterism_counter_set *set, const char *const *types
 	if (!set->items || !set->ways)
 		return diag_no_memory(set->diag);
 	for (; !result && set->count < count; set->count++)
-		result = find_type(set->counters, types[set->count], set->diag, &set->items[set->count].type);
+		result = find_counter_type(set->counters, types[set->count], set->diag, &set->items[set->count].type);
 	return result;
 }
 
@@ -250,7 +251,7 @@ static int open_set(struct asterism_counter_set *set, const char *const *types, 
 	if (!result)
 		result = counters_load(options.catalogs, options.catalog_count, set->diag, &set->counters);
 	if (!result)
-		result = find_types(set, types, count);
+		result = find_counter_types(set, types, count);
 	if (!result)
 		result = meter_fake_of_environment(set->diag, &set->scope.fake);
 	if (!result && set->scope.pid >= 0)

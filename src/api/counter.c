@@ -89,7 +89,7 @@ void asterism_counter_snapshot_free(struct asterism_counter_snapshot *snapshot)
 }
 
 /* To the set's own counts. */
-static int read_all(struct asterism_counter_set *set)
+static int read_counts(struct asterism_counter_set *set)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		const struct counter_item *item = &set->items[i];
@@ -112,7 +112,7 @@ int asterism_counter_read(struct asterism_counter_set *set, struct asterism_coun
 	if (!given || (snapshot && snapshot->set != set))
 		return diag_error(set->diag, NULL, -EINVAL,
 				  given ? "the snapshot belongs to another set" : "the snapshot to fill is NULL");
-	result = read_all(set);
+	result = read_counts(set);
 	if (result)
 		return result;
 	if (!snapshot && new_snapshot(set, &snapshot))

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t larger_count(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -19,7 +19,7 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 {
 	stats->matches += past->matches;
 	stats->runs_opened += past->runs_opened;
-	stats->runs_live_max = larger(stats->runs_live_max, past->runs_live_max);
+	stats->runs_live_max = larger_count(stats->runs_live_max, past->runs_live_max);
 	stats->pool_exhausted += past->pool_exhausted;
 	stats->replaced += past->replaced;
 	stats->crowded += past->crowded;
@@ -57,7 +57,7 @@ static void close_runs(struct program_why *why)
 			why->rules[i][program_why_state(k) + PROGRAM_WHY_OPEN] = 0;
 }
 
-static void clear(struct session_totals *totals)
+static void clear_totals(struct session_totals *totals)
 {
 	clear_why(totals->why);
 	memset(totals->rules, 0, totals->rule_count * sizeof *totals->rules);
@@ -81,7 +81,7 @@ void api_rules_count(const struct asterism_rules *rules)
 	/* The tables behind it are scratch space: the unit itself does not change. */
 	struct asterism_rules *unit = (struct asterism_rules *)rules;
 
-	clear(&unit->now);
+	clear_totals(&unit->now);
 	if (unit->work.executor)
 		live_unit_count(&unit->work, &unit->now);
 	add_totals(&unit->past, &unit->now);
@@ -94,7 +94,7 @@ int api_rules_finish(struct asterism_rules *rules)
 	rules->past = rules->now;
 	rules->past.tallies = past.tallies;
 	rules->past.refusals = past.refusals;
-	clear(&rules->past);
+	clear_totals(&rules->past);
 	int result = live_unit_finish(&rules->work, &rules->past);
 
 	close_runs(rules->past.why);

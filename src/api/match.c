@@ -143,7 +143,7 @@ int asterism_match_is_tainted(const struct asterism_match *match)
 	return match->found->tainted;
 }
 
-static void give(const struct program_value *from, struct asterism_value *to)
+static void give_value(const struct program_value *from, struct asterism_value *to)
 {
 	switch (from->kind) {
 	case PROGRAM_I64:
@@ -170,7 +170,7 @@ static void give(const struct program_value *from, struct asterism_value *to)
 }
 
 /* The value under the name of row index of what the rule returns; -ENOENT: the match has no such name. */
-static int read_value(const struct asterism_match *match, uint32_t index, struct asterism_value *value)
+static int read_match_value(const struct asterism_match *match, uint32_t index, struct asterism_value *value)
 {
 	const struct program *program = program_of(match);
 	const struct program_return *row = &program_returns(program, rule_of(match))[index];
@@ -182,7 +182,7 @@ static int read_value(const struct asterism_match *match, uint32_t index, struct
 	if (result)
 		own.u64 = 0;
 	value->name = program_text(program, row->name);
-	give(&own, value);
+	give_value(&own, value);
 	return result;
 }
 
@@ -192,17 +192,17 @@ size_t asterism_match_value_count(const struct asterism_match *match)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++)
-		count += read_value(match, i, &value) != -ENOENT;
+		count += read_match_value(match, i, &value) != -ENOENT;
 	return count;
 }
 
 /* The row of what the rule returns that is value number index of this match; -EINVAL: there is none. */
-static int row_of(const struct asterism_match *match, size_t index)
+static int returned_row(const struct asterism_match *match, size_t index)
 {
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
 		struct asterism_value own;
 
-		if (read_value(match, i, &own) != -ENOENT && !index--)
+		if (read_match_value(match, i, &own) != -ENOENT && !index--)
 			return (int)i;
 	}
 	return -EINVAL;
@@ -210,16 +210,16 @@ static int row_of(const struct asterism_match *match, size_t index)
 
 int asterism_match_value(const struct asterism_match *match, size_t index, struct asterism_value *value)
 {
-	int row = row_of(match, index);
+	int row = returned_row(match, index);
 
-	return row < 0 ? row : read_value(match, (uint32_t)row, value);
+	return row < 0 ? row : read_match_value(match, (uint32_t)row, value);
 }
 
 int asterism_match_value_find(const struct asterism_match *match, const char *name, struct asterism_value *value)
 {
 	for (uint32_t i = 0; i < rule_of(match)->return_count; i++) {
 		struct asterism_value own;
-		int result = read_value(match, i, &own);
+		int result = read_match_value(match, i, &own);
 
 		if (result == -ENOENT || strcmp(own.name, name) != 0)
 			continue;
@@ -248,7 +248,7 @@ size_t asterism_match_event_count(const struct asterism_match *match)
 	return match->found->event_count;
 }
 
-static const struct program_type *type_of(const struct asterism_match *match, size_t index)
+static const struct program_type *returned_type(const struct asterism_match *match, size_t index)
 {
 	return &program_of(match)->types[match->found->events[index].record->type];
 }
@@ -262,7 +262,7 @@ int asterism_match_event(const struct asterism_match *match, size_t index, struc
 
 	const struct program_match_event *found = &match->found->events[index];
 	const struct event_header *header = found->record;
-	const struct program_type *type = type_of(match, index);
+	const struct program_type *type = returned_type(match, index);
 	uint32_t name = program_elements(program, rule_of(match))[found->element].name;
 	const struct asterism_event own = {
 		.type = program_text(program, type->name),
@@ -285,14 +285,14 @@ int asterism_match_event_field(const struct asterism_match *match, size_t index,
 	const struct program *program = program_of(match);
 	struct program_value own;
 
-	if (index >= match->found->event_count || field >= type_of(match, index)->field_count)
+	if (index >= match->found->event_count || field >= returned_type(match, index)->field_count)
 		return -EINVAL;
 
-	const struct program_field *row = &program_fields(program, type_of(match, index))[field];
+	const struct program_field *row = &program_fields(program, returned_type(match, index))[field];
 
 	result_read_field(row, match->found->events[index].record, &own);
 	value->name = program_text(program, row->name);
-	give(&own, value);
+	give_value(&own, value);
 	return 0;
 }
 
@@ -383,7 +383,7 @@ int asterism_match_json(const struct asterism_match *match, char *buffer, size_t
 
 int asterism_match_value_shown(const struct asterism_match *match, size_t index, char *buffer, size_t size)
 {
-	int row = row_of(match, index), result;
+	int row = returned_row(match, index), result;
 	char *text;
 
 	if (row < 0)

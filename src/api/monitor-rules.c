@@ -30,7 +30,7 @@ struct attached {
 
 /* ---- evaluation */
 
-static void commit(void *context, bool ok, const struct monitor_element *element)
+static void commit_attached(void *context, bool ok, const struct monitor_element *element)
 {
 	const struct attached *attached = context;
 	struct monitor_element own = *element;
@@ -44,12 +44,12 @@ static void commit(void *context, bool ok, const struct monitor_element *element
 	monitor_rules_kind.commit(attached->rules, ok, &own);
 }
 
-static void lose(void *context, uint64_t lost)
+static void lose_rule_events(void *context, uint64_t lost)
 {
 	monitor_rules_kind.lose(((struct attached *)context)->rules, lost);
 }
 
-static void pass(void *context, uint64_t now_ns)
+static void pass_attached(void *context, uint64_t now_ns)
 {
 	monitor_rules_kind.pass(((struct attached *)context)->rules, now_ns);
 }
@@ -86,7 +86,7 @@ static void keep_counts(const struct attached *attached)
 	}
 }
 
-static void release(void *context)
+static void release_attached(void *context)
 {
 	struct attached *attached = context, **link;
 
@@ -101,21 +101,21 @@ static void release(void *context)
 	free_attached(attached);
 }
 
-static void *twin(const void *context);
+static void *twin_attached(const void *context);
 
 static const struct monitor_evaluation_kind kind = {
 	.name = "rules",
-	.commit = commit,
-	.lose = lose,
-	.pass = pass,
-	.twin = twin,
-	.release = release,
+	.commit = commit_attached,
+	.lose = lose_rule_events,
+	.pass = pass_attached,
+	.twin = twin_attached,
+	.release = release_attached,
 };
 
 /* ---- beginning and end */
 
 /* With types, but without numbers of sensors in them. */
-static struct attached *make(struct asterism_rules *unit, uint32_t count, bool is_twin)
+static struct attached *make_attached(struct asterism_rules *unit, uint32_t count, bool is_twin)
 {
 	struct attached *made = alloc_zero(1, sizeof *made);
 	const struct monitor_rules_options options = {
@@ -136,17 +136,17 @@ static struct attached *make(struct asterism_rules *unit, uint32_t count, bool i
 	return NULL;
 }
 
-static void *twin(const void *context)
+static void *twin_attached(const void *context)
 {
 	const struct attached *attached = context;
-	struct attached *made = make(attached->unit, attached->count, true);
+	struct attached *made = make_attached(attached->unit, attached->count, true);
 
 	if (made)
 		memcpy(made->types, attached->types, attached->count * sizeof *made->types);
 	return made;
 }
 
-static int refuse(const struct asterism_rules *unit, uint32_t rule, int result, const char *why, const char *what)
+static int refuse_rule(const struct asterism_rules *unit, uint32_t rule, int result, const char *why, const char *what)
 {
 	struct asterism_diag *diag = unit->session->diag;
 
@@ -155,17 +155,18 @@ static int refuse(const struct asterism_rules *unit, uint32_t rule, int result, 
 }
 
 /* What a monitor does not do. */
-static int check_rule(const struct asterism_rules *unit, uint32_t rule)
+static int check_monitored_rule(const struct asterism_rules *unit, uint32_t rule)
 {
 	const struct program *program = unit->program;
 	const struct program_rule *row = &program->rules[rule];
 
 	if (row->aggregation)
-		return refuse(unit, rule, -EOPNOTSUPP, "uses AGGREGATE, which a monitor in a program does not support",
-			      "");
+		return refuse_rule(unit, rule, -EOPNOTSUPP,
+				   "uses AGGREGATE, which a monitor in a program does not support", "");
 	for (uint32_t i = 0; i < row->statement_count; i++)
 		if (program_call(program, &program_statements(program, row)[i]))
-			return refuse(unit, rule, -EOPNOTSUPP, "calls actions, which rules of a monitor cannot do", "");
+			return refuse_rule(unit, rule, -EOPNOTSUPP, "calls actions, which rules of a monitor cannot do",
+					   "");
 	return 0;
 }
 
@@ -193,8 +194,8 @@ static int map_type(const struct attached *attached, const struct asterism_monit
 	if (!row->sensor)
 		return known && !known->hook_count
 			       ? 0
-			       : refuse(unit, rule, -EOPNOTSUPP,
-					"waits for an event of the kernel, whose rate is unknown: ", name);
+			       : refuse_rule(unit, rule, -EOPNOTSUPP,
+					     "waits for an event of the kernel, whose rate is unknown: ", name);
 	name = program_text(unit->program, row->sensor - 1);
 	for (size_t i = 0; i < monitor->wants.count; i++) {
 		const struct stream_want *want = &monitor->wants.items[i];
@@ -203,11 +204,12 @@ static int map_type(const struct attached *attached, const struct asterism_monit
 		if (strcmp(want->name, name) != 0)
 			continue;
 		if (!known || !is_alike(want->type, known))
-			return refuse(unit, rule, -EINVAL, "declares other fields than the monitor does for ", name);
+			return refuse_rule(unit, rule, -EINVAL, "declares other fields than the monitor does for ",
+					   name);
 		attached->types[number] = type;
 		return 0;
 	}
-	return refuse(unit, rule, -EINVAL, "waits for a sensor that the monitor was not given: ", name);
+	return refuse_rule(unit, rule, -EINVAL, "waits for a sensor that the monitor was not given: ", name);
 }
 
 static int map_all(const struct attached *attached, const struct asterism_monitor *monitor)
@@ -218,7 +220,7 @@ static int map_all(const struct attached *attached, const struct asterism_monito
 	for (uint32_t i = 0; i < attached->count; i++)
 		attached->types[i] = PROGRAM_NONE;
 	for (uint32_t rule = 0; rule < program->rule_count && !result; rule++) {
-		result = check_rule(attached->unit, rule);
+		result = check_monitored_rule(attached->unit, rule);
 		for (uint32_t type = 0; type < program->type_count && !result; type++)
 			if (program_rule_sees(program, &program->rules[rule], type))
 				result = map_type(attached, monitor, rule, type);
@@ -235,7 +237,7 @@ int64_t asterism_monitor_add_rules(struct asterism_monitor *monitor, struct aste
 	asterism_diag_clear(diag);
 	if (!rules || rules->session != monitor->session || rules->unloading)
 		return diag_error(diag, NULL, -EINVAL, "the rules belong to a different session from the monitor's");
-	made = make(rules, (uint32_t)monitor->wants.count, false);
+	made = make_attached(rules, (uint32_t)monitor->wants.count, false);
 	if (!made)
 		return diag_no_memory(diag);
 	name = map_all(made, monitor);

@@ -35,7 +35,7 @@ static struct asterism_element element_of(const struct monitor_element *element)
 	};
 }
 
-static bool prepare(void *context, const struct monitor_element *element)
+static bool prepare_update(void *context, const struct monitor_element *element)
 {
 	const struct update *update = context;
 	const struct asterism_element shown = element_of(element);
@@ -43,7 +43,7 @@ static bool prepare(void *context, const struct monitor_element *element)
 	return update->own.prepare(update->own.context, &shown) != 0;
 }
 
-static void commit(void *context, bool ok, const struct monitor_element *element)
+static void commit_processes(void *context, bool ok, const struct monitor_element *element)
 {
 	const struct update *update = context;
 	const struct asterism_element shown = element_of(element);
@@ -51,14 +51,14 @@ static void commit(void *context, bool ok, const struct monitor_element *element
 	update->own.commit(update->own.context, ok, &shown);
 }
 
-static void lose(void *context, uint64_t lost)
+static void lose_process_events(void *context, uint64_t lost)
 {
 	const struct update *update = context;
 
 	update->own.lost(update->own.context, lost);
 }
 
-static void pass(void *context, uint64_t now_ns)
+static void pass_processes(void *context, uint64_t now_ns)
 {
 	const struct update *update = context;
 
@@ -72,7 +72,7 @@ static void free_update(struct update *update)
 	alloc_free(update);
 }
 
-static void release(void *context)
+static void release_processes(void *context)
 {
 	struct update *update = context;
 
@@ -81,7 +81,7 @@ static void release(void *context)
 	free_update(update);
 }
 
-static void *twin(const void *context);
+static void *twin_processes(const void *context);
 
 static struct update *make_update(const struct asterism_update *own)
 {
@@ -98,17 +98,17 @@ static struct update *make_update(const struct asterism_update *own)
 	update->own.name = update->name;
 	update->kind = (struct monitor_evaluation_kind){
 		.name = update->name,
-		.prepare = own->prepare ? prepare : NULL,
-		.commit = commit,
-		.lose = own->lost ? lose : NULL,
-		.pass = own->passed ? pass : NULL,
-		.twin = own->twin ? twin : NULL,
-		.release = release,
+		.prepare = own->prepare ? prepare_update : NULL,
+		.commit = commit_processes,
+		.lose = own->lost ? lose_process_events : NULL,
+		.pass = own->passed ? pass_processes : NULL,
+		.twin = own->twin ? twin_processes : NULL,
+		.release = release_processes,
 	};
 	return update;
 }
 
-static void *twin(const void *context)
+static void *twin_processes(const void *context)
 {
 	const struct update *update = context;
 	struct update *made = make_update(&update->own);
@@ -123,7 +123,7 @@ static void *twin(const void *context)
 
 /* ---- the beginning */
 
-static int read_sensors(struct asterism_monitor *monitor, const char *name)
+static int read_monitor_sensors(struct asterism_monitor *monitor, const char *name)
 {
 	struct asterism_diag *diag = monitor->session->diag;
 	char full[1024];
@@ -158,7 +158,7 @@ static int want_all(struct asterism_monitor *monitor)
 	return 0;
 }
 
-static int find_wants(struct asterism_monitor *monitor)
+static int find_monitor_wants(struct asterism_monitor *monitor)
 {
 	const char *const *names = monitor->options.sensors;
 	int result = session_catalog_new(monitor->session->diag, &monitor->catalog);
@@ -166,11 +166,11 @@ static int find_wants(struct asterism_monitor *monitor)
 	if (!result && !names)
 		result = diag_error(monitor->session->diag, NULL, -EINVAL, "no sensors were named");
 	while (!result && *names)
-		result = read_sensors(monitor, *names++);
+		result = read_monitor_sensors(monitor, *names++);
 	return result ? result : want_all(monitor);
 }
 
-static int declare(struct asterism_monitor *monitor)
+static int declare_sensors(struct asterism_monitor *monitor)
 {
 	const struct asterism_monitor_options *options = &monitor->options;
 
@@ -192,7 +192,7 @@ static int declare(struct asterism_monitor *monitor)
 	return 0;
 }
 
-static bool in_scope(void *context, pid_t pid, pid_t parent)
+static bool monitored_in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct asterism_monitor *monitor = context;
 
@@ -224,7 +224,7 @@ static int open_engine(struct asterism_monitor *monitor)
 		.needs_rate = options->policy == ASTERISM_MONITOR_DEADLINE || options->policy == ASTERISM_MONITOR_FIFO,
 		.copies = options->copies != 0,
 		.keeps_signals = true,
-		.in_scope = in_scope,
+		.in_scope = monitored_in_scope,
 		.context = monitor,
 		.diag = monitor->diag,
 	};
@@ -262,9 +262,9 @@ static int open_monitor(struct asterism_monitor *monitor)
 	monitor->news = asterism_diag_new();
 	if (!monitor->diag || !monitor->news)
 		return diag_no_memory(diag);
-	result = find_wants(monitor);
+	result = find_monitor_wants(monitor);
 	if (!result)
-		result = declare(monitor);
+		result = declare_sensors(monitor);
 	if (!result)
 		result = open_scope(monitor);
 	return result ? result : open_engine(monitor);
@@ -339,7 +339,7 @@ int asterism_monitor_field(const struct asterism_monitor *monitor, const char *s
 	return -ENOENT;
 }
 
-static bool has_field(const struct asterism_element *element, int field)
+static bool element_has_field(const struct asterism_element *element, int field)
 {
 	return field >= (int)sizeof(struct event_header) && (uint32_t)field + sizeof(uint64_t) <= element->bytes;
 }
@@ -348,7 +348,7 @@ uint64_t asterism_element_u64(const struct asterism_element *element, int field)
 {
 	uint64_t value = 0;
 
-	if (has_field(element, field))
+	if (element_has_field(element, field))
 		memcpy(&value, (const char *)element->data + field, sizeof value);
 	return value;
 }
@@ -357,14 +357,14 @@ double asterism_element_f64(const struct asterism_element *element, int field)
 {
 	double value = 0;
 
-	if (has_field(element, field))
+	if (element_has_field(element, field))
 		memcpy(&value, (const char *)element->data + field, sizeof value);
 	return value;
 }
 
 const char *asterism_element_text(const struct asterism_element *element, int field)
 {
-	return has_field(element, field) ? (const char *)element->data + field : "";
+	return element_has_field(element, field) ? (const char *)element->data + field : "";
 }
 
 int64_t asterism_monitor_add_update(struct asterism_monitor *monitor, const char *sensor,

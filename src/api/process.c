@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int enter(struct asterism_session *session, struct live_unit *work, pid_t pid)
+static int enter_in_unit(struct asterism_session *session, struct live_unit *work, pid_t pid)
 {
 	int result = work->executor ? executor_add(work->executor, pid) : 0;
 
@@ -22,7 +22,7 @@ static int enter(struct asterism_session *session, struct live_unit *work, pid_t
 int api_processes_enter(struct asterism_session *session, struct live_unit *work)
 {
 	for (size_t i = 0; i < session->processes.count; i++) {
-		int result = enter(session, work, session->processes.items[i].pid);
+		int result = enter_in_unit(session, work, session->processes.items[i].pid);
 
 		if (result && result != -ESRCH)
 			return result;
@@ -36,7 +36,7 @@ static int enter_all(struct asterism_session *session, pid_t pid)
 	int result = 0;
 
 	for (struct asterism_rules *unit = session->units; unit && !result; unit = unit->next)
-		result = enter(session, &unit->work, pid);
+		result = enter_in_unit(session, &unit->work, pid);
 	result = result ? result : api_recordings_enter(session, pid);
 	return result ? result : api_monitors_enter(session, pid);
 }

@@ -95,7 +95,7 @@ static void free_all(struct asterism_recording *recording)
 	alloc_free(recording);
 }
 
-static int check_options(const struct asterism_recording_options *options, struct asterism_diag *diag)
+static int check_recording_options(const struct asterism_recording_options *options, struct asterism_diag *diag)
 {
 	if (!options->path)
 		return diag_error(diag, NULL, -EINVAL, "no path was given for the trace");
@@ -110,7 +110,7 @@ static int check_options(const struct asterism_recording_options *options, struc
 static int open_recording(struct asterism_recording *recording)
 {
 	struct asterism_diag *diag = recording->session->diag;
-	int result = check_options(&recording->options, diag);
+	int result = check_recording_options(&recording->options, diag);
 
 	if (result)
 		return result;
@@ -252,7 +252,7 @@ int asterism_recording_flush(struct asterism_recording *recording)
 		      : 0;
 }
 
-static bool is_name(const char *name)
+static bool is_recording_name(const char *name)
 {
 	size_t length = name ? strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") : 0;
 
@@ -271,7 +271,7 @@ int asterism_recording_snapshot(struct asterism_recording *recording, const char
 		return diag_error(
 			diag, NULL, -EINVAL,
 			"cannot take a snapshot: this is not a flight recording, its trace is written continuously");
-	if (!is_name(name))
+	if (!is_recording_name(name))
 		return diag_error(diag, NULL, -EINVAL,
 				  "invalid snapshot name: use 1 to 64 letters, digits, '-' and '_'");
 	recording_count(recording->engine, &before);

@@ -48,8 +48,8 @@ static int make_tables(struct asterism_rules *unit, struct asterism_diag *diag)
 }
 
 /* A unit of what source (or, without bytes, the file called source->name) holds. */
-static int load(struct asterism_session *session, const struct session_rules_source *source,
-		struct asterism_rules **loaded)
+static int load_unit(struct asterism_session *session, const struct session_rules_source *source,
+		     struct asterism_rules **loaded)
 {
 	struct asterism_rules *unit = alloc_zero(1, sizeof *unit);
 	int result = 0;
@@ -85,7 +85,7 @@ static int load_bytes(struct asterism_session *session, const struct session_rul
 	asterism_diag_clear(session->diag);
 	if (!source->bytes || !loaded)
 		return diag_error(session->diag, NULL, -EINVAL, "no rules were given to load");
-	return load(session, source, loaded);
+	return load_unit(session, source, loaded);
 }
 
 int asterism_rules_load_text(struct asterism_session *session, const char *text, size_t length, const char *name,
@@ -112,7 +112,7 @@ int asterism_rules_load_file(struct asterism_session *session, const char *file,
 	/* Standard input, which "-" is to the commands, is not the library's. */
 	if (!file || strcmp(file, "-") == 0 || !rules)
 		return diag_error(session->diag, NULL, -EINVAL, "no rule files were given to load");
-	return load(session, &(struct session_rules_source){ .name = file }, rules);
+	return load_unit(session, &(struct session_rules_source){ .name = file }, rules);
 }
 
 static bool has_magic(const void *bytes, size_t length)
@@ -264,7 +264,7 @@ size_t asterism_rules_count(const struct asterism_rules *rules)
 	return rules->program->rule_count;
 }
 
-static enum asterism_place location_of(enum session_place place)
+static enum asterism_place place_of_rule(enum session_place place)
 {
 	switch (place) {
 	case SESSION_KERNEL:
@@ -286,7 +286,7 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 	const struct program_rule_stats *stats = &rules->now.rules[index];
 	struct asterism_rule_info own = {
 		.name = program_text(rules->program, rules->program->rules[index].name),
-		.place = location_of(placement->place),
+		.place = place_of_rule(placement->place),
 		.matches = stats->matches,
 		.runs_opened = stats->runs_opened,
 		.runs_live_max = stats->runs_live_max,
@@ -309,7 +309,7 @@ int asterism_rules_info(const struct asterism_rules *rules, size_t index, struct
 }
 
 /* What can be had of rule number index without more than a look at memory. NULL: there is no such rule. */
-static const struct program_rule_stats *look_at(const struct asterism_rules *rules, size_t index)
+static const struct program_rule_stats *look_at_rule(const struct asterism_rules *rules, size_t index)
 {
 	/* A table of scratch space: the unit itself does not change. */
 	struct program_rule_stats *stats = ((struct asterism_rules *)rules)->now.rules;
@@ -325,7 +325,7 @@ static const struct program_rule_stats *look_at(const struct asterism_rules *rul
 int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uint64_t *pool_exhausted,
 			   uint64_t *crowded)
 {
-	const struct program_rule_stats *stats = look_at(rules, index);
+	const struct program_rule_stats *stats = look_at_rule(rules, index);
 
 	if (!stats)
 		return -EINVAL;
@@ -336,7 +336,7 @@ int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uin
 
 int asterism_rules_bypassed(const struct asterism_rules *rules, size_t index, uint64_t *calls_32bit, uint64_t *io_uring)
 {
-	const struct program_rule_stats *stats = look_at(rules, index);
+	const struct program_rule_stats *stats = look_at_rule(rules, index);
 
 	if (!stats)
 		return -EINVAL;

@@ -54,7 +54,7 @@ void asterism_session_free(struct asterism_session *session)
 		unit->work.muted = true;
 }
 
-static int check_options(const struct asterism_session_options *options, struct asterism_diag *diag)
+static int check_session_options(const struct asterism_session_options *options, struct asterism_diag *diag)
 {
 	if (options->scope > ASTERISM_SCOPE_ALL)
 		return diag_error(diag, NULL, -EINVAL, "invalid scope %d", (int)options->scope);
@@ -125,7 +125,7 @@ int asterism_session_open(const struct asterism_session_options *options, struct
 	else if (sized_take(&session->options, sizeof session->options, options ? options : &none))
 		result = sized_refuse(session->diag, "options", options, sizeof session->options);
 	else
-		result = check_options(&session->options, session->diag);
+		result = check_session_options(&session->options, session->diag);
 	if (!result)
 		result = api_policy_open(session);
 	if (!result)
@@ -148,7 +148,7 @@ int asterism_session_fd(const struct asterism_session *session)
 }
 
 /* Everything that is pending, and when the next look is due. Those that were observed last go last. */
-static int hand_out(struct asterism_session *session, uint64_t *wait_ns)
+static int hand_out_pending(struct asterism_session *session, uint64_t *wait_ns)
 {
 	*wait_ns = UINT64_MAX;
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
@@ -193,7 +193,7 @@ int asterism_session_dispatch(struct asterism_session *session)
 	session->handed = session->answer = 0;
 	count = live_loop_take(&session->loop, woken, session->diag);
 	/* The end of a process is known before its last matches are read, but told after them. */
-	result = count < 0 ? count : hand_out(session, &wait_ns);
+	result = count < 0 ? count : hand_out_pending(session, &wait_ns);
 	for (int i = 0; i < count && !result && !session->doomed; i++)
 		api_process_ended(session, woken[i]);
 	if (end_dispatch(session))
@@ -219,7 +219,7 @@ int asterism_rules_finish(struct asterism_rules *rules)
 }
 
 /* Telling of the verdict is a dispatch: callbacks may want anything that they may want in one. */
-static int answer(struct asterism_rules *rules, uint64_t ticket, enum session_verdict verdict)
+static int answer_ticket(struct asterism_rules *rules, uint64_t ticket, enum session_verdict verdict)
 {
 	struct asterism_session *session = rules->session;
 	bool is_inside = session->dispatching;
@@ -243,7 +243,7 @@ int asterism_ask_answer(struct asterism_session *session, uint64_t ticket, enum 
 		return diag_error(session->diag, NULL, -EINVAL, "invalid verdict %d", (int)verdict);
 	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
 		if (unit->number == ticket >> API_TICKET_BITS && unit->work.responses.verdicts)
-			return answer(unit, own, api_verdict_of((int)verdict));
+			return answer_ticket(unit, own, api_verdict_of((int)verdict));
 	}
 	return diag_error(session->diag, NULL, -ENOENT, "no verdict request with this ticket is pending");
 }

@@ -10,7 +10,7 @@
 
 enum { BYTES_MAX = 4096 };
 
-static int read_size(const void *from, size_t *size)
+static int read_struct_size(const void *from, size_t *size)
 {
 	memcpy(size, from, sizeof *size);
 	return *size > sizeof *size && *size <= BYTES_MAX ? 0 : -EINVAL;
@@ -20,7 +20,7 @@ int sized_take(void *to, size_t known, const void *from)
 {
 	const unsigned char *bytes = from;
 	size_t size;
-	int result = read_size(from, &size);
+	int result = read_struct_size(from, &size);
 
 	for (size_t i = known; !result && i < size; i++)
 		result = bytes[i] ? -EINVAL : 0;
@@ -34,7 +34,7 @@ int sized_take(void *to, size_t known, const void *from)
 int sized_give(void *to, const void *from, size_t known)
 {
 	size_t size;
-	int result = read_size(to, &size);
+	int result = read_struct_size(to, &size);
 
 	if (result)
 		return result;
@@ -49,7 +49,7 @@ int sized_refuse(struct asterism_diag *diag, const char *what, const void *from,
 
 	if (!from)
 		return diag_error(diag, NULL, -EINVAL, "unsupported %s: the pointer is NULL", what);
-	if (read_size(from, &size))
+	if (read_struct_size(from, &size))
 		return diag_error(diag, NULL, -EINVAL,
 				  "unsupported %s: size %zu is impossible; set it to sizeof the structure, %zu here",
 				  what, size, known);

@@ -16,7 +16,7 @@ static const struct event *event_of(const struct asterism_trace *trace)
 	return trace->item == ASTERISM_TRACE_EVENT ? &trace->event : NULL;
 }
 
-static const struct event_field *field_of(const struct asterism_trace *trace, size_t field)
+static const struct event_field *trace_field(const struct asterism_trace *trace, size_t field)
 {
 	const struct event *event = event_of(trace);
 
@@ -65,7 +65,7 @@ int asterism_trace_field_index(const struct asterism_trace *trace, const char *n
 	return -ENOENT;
 }
 
-static enum asterism_kind kind_of(enum event_value value)
+static enum asterism_kind public_kind(enum event_value value)
 {
 	switch (value) {
 	case EVENT_F64:
@@ -86,7 +86,7 @@ static enum asterism_kind kind_of(enum event_value value)
 }
 
 /* A header's integers have 4 bytes. */
-static uint64_t word_of(const struct event_header *record, const struct event_field *field)
+static uint64_t header_word(const struct event_header *record, const struct event_field *field)
 {
 	const char *at = (const char *)record + field->offset;
 	uint64_t word = 0;
@@ -95,12 +95,13 @@ static uint64_t word_of(const struct event_header *record, const struct event_fi
 	return word;
 }
 
-static int read_value(const struct event_header *record, const struct event_field *field, struct asterism_value *value)
+static int read_record_value(const struct event_header *record, const struct event_field *field,
+			     struct asterism_value *value)
 {
 	uint64_t word = 0;
 
 	value->name = field->name;
-	value->kind = kind_of(field->value);
+	value->kind = public_kind(field->value);
 	if (value->kind == ASTERISM_STRING) {
 		value->as.string = (const char *)record + field->offset;
 		if (event_string_is_unread(record, field->offset, field->bytes)) {
@@ -109,7 +110,7 @@ static int read_value(const struct event_header *record, const struct event_fiel
 		}
 		return event_string_is_full(record, field->offset, field->bytes);
 	}
-	word = word_of(record, field);
+	word = header_word(record, field);
 	if (value->kind == ASTERISM_F64)
 		memcpy(&value->as.f64, &word, sizeof word);
 	else if (value->kind == ASTERISM_BOOL)
@@ -121,9 +122,9 @@ static int read_value(const struct event_header *record, const struct event_fiel
 
 int asterism_trace_field(const struct asterism_trace *trace, size_t index, struct asterism_value *value)
 {
-	const struct event_field *field = field_of(trace, index);
+	const struct event_field *field = trace_field(trace, index);
 
-	return field ? read_value(trace->event.record, field, value) : -EINVAL;
+	return field ? read_record_value(trace->event.record, field, value) : -EINVAL;
 }
 
 int asterism_trace_field_find(const struct asterism_trace *trace, const char *name, struct asterism_value *value)
@@ -133,11 +134,11 @@ int asterism_trace_field_find(const struct asterism_trace *trace, const char *na
 
 	if (!field)
 		return event ? -ENOENT : -EINVAL;
-	return read_value(event->record, field, value);
+	return read_record_value(event->record, field, value);
 }
 
 /* As snprintf does. */
-static int copy(const char *text, size_t length, char *buffer, size_t size)
+static int copy_event_text(const char *text, size_t length, char *buffer, size_t size)
 {
 	if (length > INT_MAX)
 		return -ENOMEM;
@@ -152,19 +153,19 @@ static int copy(const char *text, size_t length, char *buffer, size_t size)
 
 int asterism_trace_field_text(const struct asterism_trace *trace, size_t index, char *buffer, size_t size)
 {
-	const struct event_field *field = field_of(trace, index);
+	const struct event_field *field = trace_field(trace, index);
 	char bytes[MEANING_TEXT_BYTES];
 	struct asterism_value value;
 	struct text_buffer text;
 	const struct meaning *meaning;
-	int result = field ? read_value(trace->event.record, field, &value) : -EINVAL;
+	int result = field ? read_record_value(trace->event.record, field, &value) : -EINVAL;
 
 	if (result >= 0)
 		result = trace_meaning((struct asterism_trace *)trace, field, &meaning);
 	if (result < 0)
 		return result;
 	if (value.kind == ASTERISM_STRING)
-		return copy(value.as.string, strlen(value.as.string), buffer, size);
+		return copy_event_text(value.as.string, strlen(value.as.string), buffer, size);
 	text_init_fixed(&text, bytes, sizeof bytes);
 	if (value.kind == ASTERISM_F64)
 		text_printf(&text, "%.17g", value.as.f64);
@@ -172,13 +173,13 @@ int asterism_trace_field_text(const struct asterism_trace *trace, size_t index, 
 		text_append(&text, value.as.boolean ? "true" : "false");
 	else
 		meaning_show(&text, meaning, (struct meaning_number){ value.as.u64, value.kind == ASTERISM_I64 });
-	return copy(text.bytes, text.length, buffer, size);
+	return copy_event_text(text.bytes, text.length, buffer, size);
 }
 
 int asterism_trace_field_describe(const struct asterism_trace *trace, size_t index,
 				  struct asterism_trace_field_about *about)
 {
-	const struct event_field *field = field_of(trace, index);
+	const struct event_field *field = trace_field(trace, index);
 	const struct meaning *meaning = NULL;
 	int result = field ? trace_meaning((struct asterism_trace *)trace, field, &meaning) : -EINVAL;
 
@@ -210,5 +211,5 @@ int asterism_trace_json(const struct asterism_trace *trace, char *buffer, size_t
 	event_text_json(text, event);
 	if (text->failure || !text->length)
 		return -ENOMEM;
-	return copy(text->bytes, text->length - 1, buffer, size); /* without the newline */
+	return copy_event_text(text->bytes, text->length - 1, buffer, size); /* without the newline */
 }

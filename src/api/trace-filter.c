@@ -77,7 +77,7 @@ void trace_filter_fini(struct trace_filter *filter)
 	alloc_free(filter->types);
 }
 
-static bool wants(void *context, const struct event_type *type)
+static bool filter_wants_type(void *context, const struct event_type *type)
 {
 	struct trace_filter *filter = context;
 	bool is_wanted = !filter->pattern_count;
@@ -93,11 +93,11 @@ static bool wants(void *context, const struct event_type *type)
 
 struct event_want trace_filter_want(struct trace_filter *filter)
 {
-	return (struct event_want){ .wants = wants, .context = filter };
+	return (struct event_want){ .wants = filter_wants_type, .context = filter };
 }
 
 /* Without memory for its answers it is asked each time. */
-static bool has_type(struct trace_filter *filter, const struct event *event)
+static bool trace_filter_has_type(struct trace_filter *filter, const struct event *event)
 {
 	uint32_t number = event->record->type;
 
@@ -105,15 +105,15 @@ static bool has_type(struct trace_filter *filter, const struct event *event)
 		return true;
 	while (filter->type_count <= number) {
 		if (alloc_grow(&filter->types, &filter->type_capacity, filter->type_count, sizeof *filter->types))
-			return wants(filter, event->type);
+			return filter_wants_type(filter, event->type);
 		filter->types[filter->type_count++] = 0;
 	}
 	if (!filter->types[number])
-		filter->types[number] = wants(filter, event->type) ? WANTED : UNWANTED;
+		filter->types[number] = filter_wants_type(filter, event->type) ? WANTED : UNWANTED;
 	return filter->types[number] == WANTED;
 }
 
-static bool has(const struct trace_filter_list *list, uint32_t number)
+static bool has_trace_type(const struct trace_filter_list *list, uint32_t number)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->items[i] == number)
@@ -122,7 +122,7 @@ static bool has(const struct trace_filter_list *list, uint32_t number)
 	return !list->count;
 }
 
-static uint64_t later(uint64_t ns, uint64_t by_ns)
+static uint64_t later_time(uint64_t ns, uint64_t by_ns)
 {
 	return __builtin_add_overflow(ns, by_ns, &ns) ? UINT64_MAX : ns;
 }
@@ -131,8 +131,8 @@ void trace_filter_start(struct trace_filter *filter, uint64_t start_ns)
 {
 	if (filter->on_clock)
 		return;
-	filter->from_ns = later(filter->from_ns, start_ns);
-	filter->to_ns = later(filter->to_ns, start_ns);
+	filter->from_ns = later_time(filter->from_ns, start_ns);
+	filter->to_ns = later_time(filter->to_ns, start_ns);
 }
 
 enum trace_filter_verdict trace_filter_judge(struct trace_filter *filter, const struct event *event)
@@ -141,8 +141,9 @@ enum trace_filter_verdict trace_filter_judge(struct trace_filter *filter, const 
 
 	if (header->ts >= filter->to_ns)
 		return TRACE_FILTER_END;
-	if (header->ts < filter->from_ns || !has_type(filter, event) || !has(&filter->pids, header->pid) ||
-	    !has(&filter->tids, header->tid) || !has(&filter->cpus, header->cpu))
+	if (header->ts < filter->from_ns || !trace_filter_has_type(filter, event) ||
+	    !has_trace_type(&filter->pids, header->pid) || !has_trace_type(&filter->tids, header->tid) ||
+	    !has_trace_type(&filter->cpus, header->cpu))
 		return TRACE_FILTER_LEAVE_OUT;
 	return TRACE_FILTER_GIVE;
 }

@@ -136,22 +136,22 @@ void asterism_trace_free(struct asterism_trace *trace)
 	alloc_free(trace);
 }
 
-static int end(struct asterism_trace *trace, int item)
+static int end_trace(struct asterism_trace *trace, int item)
 {
 	trace->has_ended = true;
 	return item;
 }
 
-static int fail(struct asterism_trace *trace, int error)
+static int fail_trace(struct asterism_trace *trace, int error)
 {
 	if (error == -EINTR)
 		return error;
 	if (error != -EINVAL)
-		return end(trace, error);
+		return end_trace(trace, error);
 	if (++trace->stats.damaged < DAMAGES_MAX)
 		return error;
-	return end(trace, diag_error(trace->diag, NULL, -EIO, "the trace is too damaged: stopped at damaged place %d",
-				     DAMAGES_MAX));
+	return end_trace(trace, diag_error(trace->diag, NULL, -EIO,
+					   "the trace is too damaged: stopped at damaged place %d", DAMAGES_MAX));
 }
 
 /* Whether the source has told of a loss that was not given yet; if so, it is. */
@@ -182,22 +182,22 @@ static void note_event(struct asterism_trace *trace)
 	trace->last_ns = ts;
 }
 
-static int finish(struct asterism_trace *trace)
+static int finish_trace(struct asterism_trace *trace)
 {
 	if (take_loss(trace, true))
 		return ASTERISM_TRACE_LOSS;
 	trace_filter_warn(&trace->filter, trace->diag);
-	return end(trace, ASTERISM_TRACE_END);
+	return end_trace(trace, ASTERISM_TRACE_END);
 }
 
-static int go_on(struct asterism_trace *trace)
+static int continue_trace(struct asterism_trace *trace)
 {
 	for (;;) {
 		if (!trace->is_held) {
 			int result = event_source_next(trace->source, &trace->event);
 
 			if (result <= 0)
-				return result ? fail(trace, result) : finish(trace);
+				return result ? fail_trace(trace, result) : finish_trace(trace);
 			if (take_loss(trace, false)) {
 				trace->is_held = true;
 				return ASTERISM_TRACE_LOSS;
@@ -210,7 +210,7 @@ static int go_on(struct asterism_trace *trace)
 			trace->stats.given++;
 			return ASTERISM_TRACE_EVENT;
 		case TRACE_FILTER_END:
-			return end(trace, ASTERISM_TRACE_END);
+			return end_trace(trace, ASTERISM_TRACE_END);
 		case TRACE_FILTER_LEAVE_OUT:
 			break;
 		}
@@ -222,7 +222,7 @@ int asterism_trace_next(struct asterism_trace *trace)
 	if (trace->has_ended)
 		return trace->item;
 	asterism_diag_clear(trace->diag);
-	trace->item = go_on(trace);
+	trace->item = continue_trace(trace);
 	return trace->item;
 }
 

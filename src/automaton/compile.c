@@ -38,12 +38,12 @@ static int rule_init(struct rule_build *build, struct unit_build *unit, const st
 }
 
 /* Whether in some round around it the repeat that source is takes as many as it may. */
-static bool takes(const struct pattern_node *node, const struct lang_structure *source)
+static bool takes_most_rounds(const struct pattern_node *node, const struct lang_structure *source)
 {
 	if (node->source == source && node->repeats && !node->eager)
 		return true;
 	for (uint32_t i = 0; i < node->child_count; i++) {
-		if (takes(node->children[i], source))
+		if (takes_most_rounds(node->children[i], source))
 			return true;
 	}
 	return false;
@@ -52,7 +52,7 @@ static bool takes(const struct pattern_node *node, const struct lang_structure *
 /* A repeat that may be left out and is eager is always left out. */
 static void warn_never(struct rule_build *build, const struct pattern_node *node)
 {
-	if (node->repeats && node->eager && node->min == 0 && !takes(build->pattern.root, node->source))
+	if (node->repeats && node->eager && node->min == 0 && !takes_most_rounds(build->pattern.root, node->source))
 		diag_add(build->unit->diag, ASTERISM_WARNING, &node->source->location,
 			 "an optional part ends as soon as it may; put something behind it that distinguishes them",
 			 "this optional part never takes an event");

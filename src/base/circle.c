@@ -21,14 +21,14 @@ struct search {
 	uint32_t depth;
 };
 
-static void push(struct search *search, uint32_t vertex)
+static void push_vertex(struct search *search, uint32_t vertex)
 {
 	search->visits[vertex] = OPEN;
 	search->steps[search->depth++] = (struct step){ .vertex = vertex };
 }
 
 /* The stack from vertex on. */
-static int take(const struct search *search, uint32_t vertex, struct circle *found)
+static int take_circle(const struct search *search, uint32_t vertex, struct circle *found)
 {
 	uint32_t first = search->depth - 1;
 
@@ -43,7 +43,7 @@ static int take(const struct search *search, uint32_t vertex, struct circle *fou
 
 static int search_from(struct search *search, uint32_t start, struct circle *found)
 {
-	push(search, start);
+	push_vertex(search, start);
 	while (search->depth) {
 		struct step *top = &search->steps[search->depth - 1];
 		uint32_t next = search->graph->follow(search->graph->context, top->vertex, &top->edge);
@@ -52,9 +52,9 @@ static int search_from(struct search *search, uint32_t start, struct circle *fou
 			search->visits[top->vertex] = DONE;
 			search->depth--;
 		} else if (search->visits[next] == OPEN) {
-			return take(search, next, found);
+			return take_circle(search, next, found);
 		} else if (search->visits[next] == UNSEEN) {
-			push(search, next);
+			push_vertex(search, next);
 		}
 	}
 	return 0;

@@ -38,12 +38,12 @@ struct folder {
 	size_t length;
 };
 
-static bool is_named(const struct folder *folder, const char *name)
+static bool is_folder_named(const struct folder *folder, const char *name)
 {
 	return strlen(name) == folder->length && memcmp(name, folder->at, folder->length) == 0;
 }
 
-static bool begins(const struct folder *folder, const char *text)
+static bool folder_begins_with(const struct folder *folder, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -77,7 +77,7 @@ static char escaped_byte(const char *at, size_t length)
 	return (char)byte;
 }
 
-static void copy(const struct folder *from, bool is_escaped, char to[CONTAINER_ID_BYTES])
+static void copy_container_id(const struct folder *from, bool is_escaped, char to[CONTAINER_ID_BYTES])
 {
 	size_t length = 0;
 
@@ -106,8 +106,8 @@ static bool follows(const struct container_convention *convention, const struct 
 	size_t before = strlen(convention->before), behind = strlen(convention->behind);
 
 	cut_slice(convention, &folder);
-	if ((convention->parent && !is_named(parent, convention->parent)) || folder.length <= before + behind ||
-	    !begins(&folder, convention->before) || !ends(&folder, convention->behind))
+	if ((convention->parent && !is_folder_named(parent, convention->parent)) || folder.length <= before + behind ||
+	    !folder_begins_with(&folder, convention->before) || !ends(&folder, convention->behind))
 		return false;
 	*id = (struct folder){ folder.at + before, folder.length - before - behind };
 	return convention->form != CONTAINER_HEX || is_hex(id);
@@ -123,7 +123,7 @@ static bool take_container(const struct folder *parent, const struct folder *fol
 			continue;
 		container->runtime = convention->runtime;
 		container->form = convention->form;
-		copy(&id, convention->form == CONTAINER_UNIT_NAME, container->id);
+		copy_container_id(&id, convention->form == CONTAINER_UNIT_NAME, container->id);
 		return true;
 	}
 	return false;
@@ -140,7 +140,7 @@ bool container_of_path(const char *path, struct container *container)
 
 		if (!take_container(&parent, &folder, container) &&
 		    (ends(&folder, ".service") || ends(&folder, ".scope")))
-			copy(&folder, true, unit.id);
+			copy_container_id(&folder, true, unit.id);
 		parent = folder;
 		at += folder.length;
 	}

@@ -26,7 +26,7 @@ static const struct timespec reader_pause = { .tv_nsec = 10 * 1000 * 1000 };
 
 static const char no_output[] = "it is not a regular file, pipe or character device";
 
-static int fail(int error, const char **why)
+static int fail_creation(int error, const char **why)
 {
 	switch (error) {
 	case ELOOP:
@@ -39,7 +39,7 @@ static int fail(int error, const char **why)
 }
 
 /* Closes fd. */
-static int refuse(int fd, int error, const char *text, const char **why)
+static int refuse_created(int fd, int error, const char *text, const char **why)
 {
 	close(fd);
 	*why = text ? text : strerror(error);
@@ -78,7 +78,7 @@ static int open_descriptor(int number, const struct create_how *how, const char 
 		fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | how->flags);
 	if (fd < 0)
 		fd = fcntl(number, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? fail(errno, why) : fd;
+	return fd < 0 ? fail_creation(errno, why) : fd;
 }
 
 /* A file system without modes, or without owners, has its own way to say who may read. */
@@ -89,37 +89,37 @@ static void set_mode(int fd, const struct stat *status, mode_t mode)
 }
 
 /* What was there already. */
-static int take(int fd, const struct create_how *how, mode_t mode, const char **why)
+static int take_existing_file(int fd, const struct create_how *how, mode_t mode, const char **why)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
-		return refuse(fd, errno, NULL, why);
+		return refuse_created(fd, errno, NULL, why);
 	if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))
 		return fd;
 	if (!S_ISREG(status.st_mode))
-		return refuse(fd, EINVAL, no_output, why);
+		return refuse_created(fd, EINVAL, no_output, why);
 	if (status.st_uid != geteuid())
-		return refuse(fd, EEXIST, "it belongs to another user and will not be overwritten", why);
+		return refuse_created(fd, EEXIST, "it belongs to another user and will not be overwritten", why);
 	if (status.st_nlink > 1)
-		return refuse(fd, EMLINK, "it has more than one hard link and will not be overwritten", why);
+		return refuse_created(fd, EMLINK, "it has more than one hard link and will not be overwritten", why);
 	if (how->flags & O_APPEND)
 		return fd;
 	set_mode(fd, &status, mode);
-	return ftruncate(fd, 0) ? refuse(fd, errno, NULL, why) : fd;
+	return ftruncate(fd, 0) ? refuse_created(fd, errno, NULL, why) : fd;
 }
 
-static int settle(int fd, mode_t mode, const char **why)
+static int settle_mode(int fd, mode_t mode, const char **why)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
-		return refuse(fd, errno, NULL, why);
+		return refuse_created(fd, errno, NULL, why);
 	set_mode(fd, &status, mode);
 	return fd;
 }
 
-static bool has_type(const char *path, mode_t type)
+static bool is_file_of_type(const char *path, mode_t type)
 {
 	struct stat status;
 
@@ -135,28 +135,28 @@ static int open_existing(const char *path, const struct create_how *how, mode_t 
 	bool waits = !(how->flags & O_NONBLOCK);
 	int flags = OPENING | O_CREAT | O_NONBLOCK | how->flags, fd = open(path, flags, mode);
 
-	for (int i = 0; fd < 0 && errno == ENXIO && waits && has_type(path, S_IFIFO) && i < READER_PAUSES; i++) {
+	for (int i = 0; fd < 0 && errno == ENXIO && waits && is_file_of_type(path, S_IFIFO) && i < READER_PAUSES; i++) {
 		nanosleep(&reader_pause, NULL);
 		fd = open(path, flags, mode);
 	}
 	if (fd < 0) {
-		fd = fail(errno, why);
-		if (fd == -ENXIO && has_type(path, S_IFIFO))
+		fd = fail_creation(errno, why);
+		if (fd == -ENXIO && is_file_of_type(path, S_IFIFO))
 			*why = "no process is reading this pipe: start its reader first";
-		else if (fd == -ENXIO && has_type(path, S_IFSOCK))
+		else if (fd == -ENXIO && is_file_of_type(path, S_IFSOCK))
 			*why = no_output;
 		return fd;
 	}
 	if (waits && fcntl(fd, F_SETFL, how->flags))
-		return refuse(fd, errno, NULL, why);
-	return take(fd, how, mode, why);
+		return refuse_created(fd, errno, NULL, why);
+	return take_existing_file(fd, how, mode, why);
 }
 
 int create_in(int folder, const char *name, mode_t mode, const char **why)
 {
 	int fd = openat(folder, name, OPENING | O_CREAT | O_EXCL, mode ? mode : CREATE_MODE);
 
-	return fd < 0 ? fail(errno, why) : settle(fd, mode ? mode : CREATE_MODE, why);
+	return fd < 0 ? fail_creation(errno, why) : settle_mode(fd, mode ? mode : CREATE_MODE, why);
 }
 
 int create_file(const char *path, const struct create_how *how, const char **why)
@@ -168,8 +168,8 @@ int create_file(const char *path, const struct create_how *how, const char **why
 		return open_descriptor(number, how, why);
 	fd = open(path, OPENING | O_CREAT | O_EXCL | how->flags, mode);
 	if (fd >= 0)
-		return settle(fd, mode, why);
-	return errno == EEXIST ? open_existing(path, how, mode, why) : fail(errno, why);
+		return settle_mode(fd, mode, why);
+	return errno == EEXIST ? open_existing(path, how, mode, why) : fail_creation(errno, why);
 }
 
 /* Without slashes at its end, behind which a link would be followed after all. */
@@ -215,21 +215,21 @@ int create_folder(const char *path, mode_t mode, bool *made, const char **why)
 	mode = mode ? mode : CREATE_MODE;
 	mode |= (mode & 0444) >> 2;
 	if (!strip(path, stripped))
-		return fail(ENAMETOOLONG, why);
+		return fail_creation(ENAMETOOLONG, why);
 	is_new = mkdir(stripped, mode) == 0;
 	if (made)
 		*made = is_new;
 	if (!is_new && errno != EEXIST)
-		return fail(errno, why);
+		return fail_creation(errno, why);
 	fd = open(stripped, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOTDIR && lstat(stripped, &status) == 0 && S_ISLNK(status.st_mode))
 		errno = ELOOP;
 	if (fd < 0)
-		return fail(errno, why);
+		return fail_creation(errno, why);
 	if (fstat(fd, &status))
-		return refuse(fd, errno, NULL, why);
+		return refuse_created(fd, errno, NULL, why);
 	if (!is_new && status.st_uid != geteuid())
-		return refuse(fd, EEXIST, "it belongs to another user", why);
+		return refuse_created(fd, EEXIST, "it belongs to another user", why);
 	if (is_new || create_is_empty(fd) == 1)
 		set_mode(fd, &status, mode);
 	return fd;

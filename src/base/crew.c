@@ -14,7 +14,7 @@ struct crew {
 	size_t count, next;
 };
 
-static void *take(void *given)
+static void *take_errand(void *given)
 {
 	struct crew *crew = given;
 	size_t index;
@@ -40,11 +40,11 @@ void crew_do(size_t count, unsigned int members, void (*work)(void *context, siz
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (started + 1 < members && pthread_create(&threads[started], &attributes, take, &crew) == 0)
+	while (started + 1 < members && pthread_create(&threads[started], &attributes, take_errand, &crew) == 0)
 		started++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
-	take(&crew);
+	take_errand(&crew);
 	while (started)
 		pthread_join(threads[--started], NULL);
 }

@@ -84,8 +84,8 @@ static const char *line_of(struct arena *arena, const struct diag_location *loca
 	return arena_text(arena, source->text + start, end - start);
 }
 
-static int keep(struct asterism_diag *diag, struct asterism_message *message, const struct diag_location *location,
-		const char *hint, const char *text)
+static int keep_message(struct asterism_diag *diag, struct asterism_message *message,
+			const struct diag_location *location, const char *hint, const char *text)
 {
 	if (!diag->arena && !(diag->arena = arena_new()))
 		return -ENOMEM;
@@ -112,8 +112,8 @@ static int keep(struct asterism_diag *diag, struct asterism_message *message, co
 	return 0;
 }
 
-static void add(struct asterism_diag *diag, enum asterism_severity severity, const struct diag_location *location,
-		const char *hint, const char *format, va_list args)
+static void add_message(struct asterism_diag *diag, enum asterism_severity severity,
+			const struct diag_location *location, const char *hint, const char *format, va_list args)
 {
 	struct asterism_message message = { .severity = severity };
 	char text[1024];
@@ -121,7 +121,7 @@ static void add(struct asterism_diag *diag, enum asterism_severity severity, con
 	if (!diag)
 		return;
 	vsnprintf(text, sizeof text, format, args);
-	if (keep(diag, &message, location, hint, text))
+	if (keep_message(diag, &message, location, hint, text))
 		diag->out_of_memory = 1;
 }
 
@@ -131,7 +131,7 @@ void diag_add(struct asterism_diag *diag, enum asterism_severity severity, const
 	va_list args;
 
 	va_start(args, format);
-	add(diag, severity, location, hint, format, args);
+	add_message(diag, severity, location, hint, format, args);
 	va_end(args);
 }
 
@@ -153,7 +153,7 @@ int diag_error(struct asterism_diag *diag, const struct diag_location *location,
 	va_list args;
 
 	va_start(args, format);
-	add(diag, ASTERISM_ERROR, location, NULL, format, args);
+	add_message(diag, ASTERISM_ERROR, location, NULL, format, args);
 	va_end(args);
 	return code;
 }
@@ -190,7 +190,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	unsigned row[3][NEAR_BYTES + 1];
 
@@ -224,7 +224,7 @@ const char *diag_nearest(const char *wanted, const char *const *names, size_t co
 
 		if (other > NEAR_BYTES || other + best <= length || length + best <= other)
 			continue;
-		unsigned d = distance(wanted, length, names[i], other);
+		unsigned d = edit_distance(wanted, length, names[i], other);
 		if (d < best) {
 			best = d;
 			nearest = names[i];

@@ -8,7 +8,7 @@
 
 static const char owner[] = "GNU";
 
-static bool find_in(Elf_Data *data, char digits[ELF_BUILD_ID_BYTES])
+static bool find_build_id(Elf_Data *data, char digits[ELF_BUILD_ID_BYTES])
 {
 	size_t at = 0, name, text;
 	GElf_Nhdr header;
@@ -41,7 +41,7 @@ bool elf_build_id(int fd, char digits[ELF_BUILD_ID_BYTES])
 		bool is_notes = gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE;
 		Elf_Data *data = is_notes && elf_may_read(section, &left, &header) ? elf_getdata(section, NULL) : NULL;
 
-		is_found = data && data->d_buf && find_in(data, digits);
+		is_found = data && data->d_buf && find_build_id(data, digits);
 	}
 	elf_code_free(code);
 	return is_found;

@@ -32,7 +32,7 @@ static bool read_at(int fd, uint64_t at, void *bytes, size_t count)
 	return at <= INT64_MAX && pread(fd, bytes, count, (off_t)at) == (ssize_t)count;
 }
 
-static bool is_within(const struct headers *headers, uint64_t at, uint64_t bytes)
+static bool is_part_within(const struct headers *headers, uint64_t at, uint64_t bytes)
 {
 	return at <= headers->file_bytes && bytes <= headers->file_bytes - at;
 }
@@ -107,7 +107,7 @@ static bool read_large_numbers(int fd, struct headers *headers)
 
 	if (!headers->sections_at)
 		return headers->section_count == 0 && headers->program_count != PN_XNUM;
-	if (!is_within(headers, headers->sections_at, headers->section_bytes) ||
+	if (!is_part_within(headers, headers->sections_at, headers->section_bytes) ||
 	    !read_sections(fd, headers, 0, 1, &first))
 		return false;
 	if (headers->section_count == 0)
@@ -146,7 +146,7 @@ static bool are_sections_sound(int fd, const struct headers *headers)
 				return false;
 			if (section->type == SHT_NULL || section->type == SHT_NOBITS)
 				continue;
-			if (!is_within(headers, section->offset, section->bytes) || section->bytes > left)
+			if (!is_part_within(headers, section->offset, section->bytes) || section->bytes > left)
 				return false;
 			left -= section->bytes;
 		}
@@ -162,8 +162,8 @@ int elf_check(int fd)
 		return -ENOEXEC;
 	if (headers.section_count > ELF_SECTIONS_MAX || headers.program_count > ELF_PROGRAM_HEADERS_MAX)
 		return -ENOEXEC;
-	if (!is_within(&headers, headers.sections_at, headers.section_count * headers.section_bytes) ||
-	    !is_within(&headers, headers.programs_at, headers.program_count * headers.program_bytes))
+	if (!is_part_within(&headers, headers.sections_at, headers.section_count * headers.section_bytes) ||
+	    !is_part_within(&headers, headers.programs_at, headers.program_count * headers.program_bytes))
 		return -ENOEXEC;
 	return are_sections_sound(fd, &headers) ? 0 : -ENOEXEC;
 }

@@ -106,7 +106,7 @@ bool elf_may_read(Elf_Scn *section, size_t *bytes_left, GElf_Shdr *header)
 	return true;
 }
 
-static bool is_of(enum elf_part part, int type)
+static bool is_part_symbol(enum elf_part part, int type)
 {
 	return part == ELF_DATA ? type == STT_OBJECT : type == STT_FUNC || type == STT_GNU_IFUNC;
 }
@@ -158,7 +158,7 @@ static int each_of(Elf *elf, Elf_Scn *section, struct visit *visit)
 			.is_indirect = type == STT_GNU_IFUNC,
 		};
 
-		if (*function.name && is_of(visit->part, type) && symbol.st_shndx != SHN_UNDEF)
+		if (*function.name && is_part_symbol(visit->part, type) && symbol.st_shndx != SHN_UNDEF)
 			result = visit->one(visit->context, &function);
 	}
 	return result;

@@ -26,7 +26,7 @@ struct errand {
 	int result; /* of the last time */
 };
 
-static void forget(struct errand *errand)
+static void forget_errand(struct errand *errand)
 {
 	pthread_mutex_destroy(&errand->lock);
 	pthread_cond_destroy(&errand->changed);
@@ -34,7 +34,7 @@ static void forget(struct errand *errand)
 }
 
 /* Until there is nothing to be done any more. Returns whether nobody waits for that. */
-static bool serve(struct errand *errand)
+static bool serve_errand(struct errand *errand)
 {
 	for (;;) {
 		while (!errand->is_under_way && !errand->is_ending)
@@ -53,22 +53,22 @@ static bool serve(struct errand *errand)
 	}
 }
 
-static void *run(void *given)
+static void *run_errand(void *given)
 {
 	struct errand *errand = given;
 
 	pthread_mutex_lock(&errand->lock);
-	bool is_alone = serve(errand);
+	bool is_alone = serve_errand(errand);
 
 	pthread_mutex_unlock(&errand->lock);
 	if (is_alone) {
 		errand->dispose(errand->context);
-		forget(errand);
+		forget_errand(errand);
 	}
 	return NULL;
 }
 
-static int start(struct errand *errand)
+static int start_errand_thread(struct errand *errand)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -77,7 +77,7 @@ static int start(struct errand *errand)
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int result = pthread_create(&errand->thread, &attributes, run, errand);
+	int result = pthread_create(&errand->thread, &attributes, run_errand, errand);
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
@@ -100,10 +100,10 @@ int errand_new(int (*work)(void *context, uint64_t argument), void (*dispose)(vo
 	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
 	pthread_cond_init(&errand->changed, &steady);
 	pthread_condattr_destroy(&steady);
-	int result = start(errand);
+	int result = start_errand_thread(errand);
 
 	if (result)
-		forget(errand);
+		forget_errand(errand);
 	else
 		*made = errand;
 	return result;
@@ -126,7 +126,7 @@ void errand_free(struct errand *errand)
 	}
 	pthread_join(thread, NULL);
 	errand->dispose(errand->context);
-	forget(errand);
+	forget_errand(errand);
 }
 
 int errand_do(struct errand *errand, uint64_t argument, uint64_t patience_ns)

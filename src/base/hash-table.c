@@ -14,7 +14,7 @@ enum { SLOTS_FIRST = 8 };
 
 _Static_assert((uint32_t)0 - 1 == HASH_NONE, "what a free slot holds, less 1");
 
-static void put(struct hash_table *table, struct hash_slot added)
+static void put_hash_slot(struct hash_table *table, struct hash_slot added)
 {
 	size_t at = added.hash & table->mask;
 
@@ -38,7 +38,7 @@ int hash_table_reserve(struct hash_table *table, struct arena *arena, size_t cou
 		return -ENOMEM;
 	for (size_t i = 0; i < old; i++) {
 		if (table->slots[i].number)
-			put(&larger, table->slots[i]);
+			put_hash_slot(&larger, table->slots[i]);
 	}
 	if (!arena)
 		alloc_free(table->slots);
@@ -49,7 +49,7 @@ int hash_table_reserve(struct hash_table *table, struct arena *arena, size_t cou
 void hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number)
 {
 	assert(table->slots && table->count <= table->mask / 2 && number != HASH_NONE);
-	put(table, (struct hash_slot){ hash_fold(hash), number + 1 });
+	put_hash_slot(table, (struct hash_slot){ hash_fold(hash), number + 1 });
 	table->count++;
 }
 

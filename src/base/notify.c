@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void report(const char *text)
+static void notify_manager(const char *text)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -36,7 +36,7 @@ static void report(const char *text)
 
 void notify_ready(void)
 {
-	report("READY=1");
+	notify_manager("READY=1");
 }
 
 void notify_reloading(void)
@@ -44,16 +44,16 @@ void notify_reloading(void)
 	char text[64];
 
 	snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
-	report(text);
+	notify_manager(text);
 }
 
 void notify_stopping(void)
 {
-	report("STOPPING=1");
+	notify_manager("STOPPING=1");
 }
 
 void notify_alive(void)
 {
 	if (getenv("WATCHDOG_USEC"))
-		report("WATCHDOG=1");
+		notify_manager("WATCHDOG=1");
 }

@@ -27,7 +27,7 @@ void text_fini(struct text_buffer *text)
 }
 
 /* Makes room for more bytes and a NUL; returns how many of them there is room for. */
-static size_t make_room(struct text_buffer *text, size_t more)
+static size_t make_text_room(struct text_buffer *text, size_t more)
 {
 	if (text->failure)
 		return 0;
@@ -48,13 +48,13 @@ static size_t make_room(struct text_buffer *text, size_t more)
 
 bool text_reserve(struct text_buffer *text, size_t more)
 {
-	make_room(text, more);
+	make_text_room(text, more);
 	return !text->failure;
 }
 
 void text_append_bytes(struct text_buffer *text, const char *bytes, size_t length)
 {
-	size_t fits = make_room(text, length);
+	size_t fits = make_text_room(text, length);
 
 	if (!fits)
 		return;
@@ -98,7 +98,7 @@ void text_printf(struct text_buffer *text, const char *format, ...)
 
 int text_take(struct text_buffer *text, char **taken)
 {
-	make_room(text, 0); /* for the NUL of an empty one */
+	make_text_room(text, 0); /* for the NUL of an empty one */
 	int failure = text->failure;
 
 	if (failure) {

@@ -34,7 +34,7 @@ uint64_t usual_ring_bytes(uint64_t available_bytes, uint64_t processors)
 }
 
 /* The limit of the group at path; UINT64_MAX: there is none, or no such group. */
-static uint64_t limit_of(const struct hierarchy *hierarchy, const char *path)
+static uint64_t group_limit(const struct hierarchy *hierarchy, const char *path)
 {
 	char name[PATH_MAX], text[64];
 	uint64_t bytes;
@@ -56,7 +56,7 @@ static uint64_t least_limit(const struct hierarchy *hierarchy, char *text)
 	path += strlen(hierarchy->line);
 	path[strcspn(path, "\n")] = '\0';
 	for (bool more = true; more;) {
-		uint64_t limit = limit_of(hierarchy, path);
+		uint64_t limit = group_limit(hierarchy, path);
 
 		least = limit < least ? limit : least;
 		end = strrchr(path, '/');

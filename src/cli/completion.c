@@ -89,7 +89,7 @@ static void put_options_of(const struct cli_program *program, const struct cli_c
 	fputs("' ;;\n", stream);
 }
 
-static void put_options(const struct cli_program *program, FILE *stream)
+static void put_completion_options(const struct cli_program *program, FILE *stream)
 {
 	fputs("\tcase $command in\n", stream);
 	if (!program->commands)
@@ -156,7 +156,7 @@ void cli_completion(const struct cli_program *program, FILE *stream)
 		put_launched(stream);
 	}
 	put_values(program, stream);
-	put_options(program, stream);
+	put_completion_options(program, stream);
 	fputs("\tif [[ $word == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$options\" -- "
 	      "\"$word\"))\n\t\treturn\n\tfi\n",
 	      stream);

@@ -65,7 +65,7 @@ struct look {
 };
 
 /* False: it is no container. */
-static bool look_at(struct look *look, const json_t *container)
+static bool look_at_container(struct look *look, const json_t *container)
 {
 	const char *id = json_string_value(json_object_get(container, look->runtime->id));
 
@@ -91,10 +91,10 @@ static bool look_into(struct look *look, const char *path)
 	file = json_load_file(path, 0, NULL);
 	is_read = json_is_array(file) || (!file && access(path, F_OK) && errno == ENOENT);
 	if (json_is_object(file))
-		is_read = look_at(look, file);
+		is_read = look_at_container(look, file);
 	json_array_foreach(file, i, item)
 	{
-		if (!look_at(look, item))
+		if (!look_at_container(look, item))
 			is_read = false;
 	}
 	json_decref(file);

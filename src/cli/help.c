@@ -8,7 +8,7 @@
 enum { OPTION_COLUMN = 26, TEXT_COLUMNS = 96, LABELLED_BYTES = 512 };
 
 /* Fills lines, of which the first may have begun already. */
-static void fill(const char *text, int indent, bool has_begun, FILE *stream)
+static void fill_lines(const char *text, int indent, bool has_begun, FILE *stream)
 {
 	size_t column = 0;
 
@@ -34,7 +34,7 @@ static void fill(const char *text, int indent, bool has_begun, FILE *stream)
 
 void cli_help_text(const char *text, int indent, FILE *stream)
 {
-	fill(text, indent, false, stream);
+	fill_lines(text, indent, false, stream);
 }
 
 void cli_help_option(const struct cli_option *option, FILE *stream)
@@ -67,7 +67,7 @@ void cli_help_entries(const struct cli_section *section, FILE *stream)
 	for (const struct cli_entry *entry = section->entries; entry->term; entry++) {
 		if (!section->labels[0]) {
 			fprintf(stream, "  %-*s  ", (int)longest, entry->term);
-			fill(entry->texts[0], (int)longest + 4, true, stream);
+			fill_lines(entry->texts[0], (int)longest + 4, true, stream);
 			continue;
 		}
 		if (entry != section->entries)
@@ -82,7 +82,7 @@ void cli_help_section(const struct cli_section *section, FILE *stream)
 	cli_help_entries(section, stream);
 }
 
-static void put_options(const struct cli_program *program, const unsigned *options, size_t most, FILE *stream)
+static void put_help_options(const struct cli_program *program, const unsigned *options, size_t most, FILE *stream)
 {
 	for (size_t i = 0; i < most && options[i]; i++)
 		cli_help_option(&program->options[options[i]], stream);
@@ -96,9 +96,9 @@ void cli_help(const struct cli_program *program, const struct cli_command *comma
 	if (command->words)
 		cli_help_section(command->words, stream);
 	fputs("\nOptions:\n", stream);
-	put_options(program, command->options, CLI_COMMAND_OPTIONS_MAX, stream);
+	put_help_options(program, command->options, CLI_COMMAND_OPTIONS_MAX, stream);
 	if (command->name)
-		put_options(program, program->always, CLI_ALWAYS_MAX, stream);
+		put_help_options(program, program->always, CLI_ALWAYS_MAX, stream);
 	for (size_t i = 0; command->sections && command->sections[i]; i++) {
 		if (command->sections[i]->heading)
 			cli_help_section(command->sections[i], stream);

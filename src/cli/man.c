@@ -26,7 +26,7 @@ static void put_roff(const char *text, size_t length, FILE *stream)
 	}
 }
 
-static void put_text(const char *text, FILE *stream)
+static void put_man_text(const char *text, FILE *stream)
 {
 	put_roff(text, strlen(text), stream);
 }
@@ -40,7 +40,7 @@ static void put_paragraphs(const char *text, FILE *stream)
 		fputs("\n.PP\n", stream);
 		text = blank + 2;
 	}
-	put_text(text, stream);
+	put_man_text(text, stream);
 	putc('\n', stream);
 }
 
@@ -54,9 +54,9 @@ static void put_header(const struct cli_program *program, const struct cli_comma
 		".\\\" SPDX-License-Identifier: BSD-2-Clause\n.TH %s %c \"\" \"asterism " ASTERISM_VERSION
 		"\" \"asterism manual\"\n.SH NAME\n",
 		page, program->manual);
-	put_text(page, stream);
+	put_man_text(page, stream);
 	fputs(" \\- ", stream);
-	put_text(command->summary, stream);
+	put_man_text(command->summary, stream);
 	fprintf(stream, "\n.SH SYNOPSIS\n.B %s%s%s\n", program->name, command->name ? " " : "",
 		command->name ? command->name : "");
 }
@@ -67,20 +67,20 @@ static void put_option(const struct cli_option *option, FILE *stream)
 	if (option->letter)
 		fprintf(stream, "\\fB\\-%c\\fR, ", option->letter);
 	fputs("\\fB\\-\\-", stream);
-	put_text(option->name, stream);
+	put_man_text(option->name, stream);
 	fputs("\\fR", stream);
 	if (option->value)
 		fprintf(stream, " \\fI%s\\fR", option->value);
 	putc('\n', stream);
-	put_text(option->help, stream);
+	put_man_text(option->help, stream);
 	fputs(".\n", stream);
 	if (option->more) {
-		put_text(option->more, stream);
+		put_man_text(option->more, stream);
 		putc('\n', stream);
 	}
 }
 
-static void put_options(const struct cli_program *program, const unsigned *options, size_t most, FILE *stream)
+static void put_man_options(const struct cli_program *program, const unsigned *options, size_t most, FILE *stream)
 {
 	for (size_t i = 0; i < most && options[i]; i++)
 		put_option(&program->options[options[i]], stream);
@@ -90,9 +90,9 @@ static void put_options(const struct cli_program *program, const unsigned *optio
 static void put_labelled(const char *label, const char *text, FILE *stream)
 {
 	putc(toupper((unsigned char)*label), stream);
-	put_text(label + 1, stream);
+	put_man_text(label + 1, stream);
 	fputs(": ", stream);
-	put_text(text, stream);
+	put_man_text(text, stream);
 	fputs(".\n", stream);
 }
 
@@ -101,10 +101,10 @@ static void put_section(const struct cli_section *section, FILE *stream)
 	fprintf(stream, ".SH %s\n", section->title);
 	for (const struct cli_entry *entry = section->entries; entry->term; entry++) {
 		fputs(section->labels[0] ? ".TP\n" : ".TP\n.B ", stream);
-		put_text(entry->term, stream);
+		put_man_text(entry->term, stream);
 		putc('\n', stream);
 		if (!section->labels[0]) {
-			put_text(entry->texts[0], stream);
+			put_man_text(entry->texts[0], stream);
 			putc('\n', stream);
 		}
 		for (size_t i = 0; i < CLI_TEXTS_MAX && section->labels[i]; i++) {
@@ -119,7 +119,7 @@ static void put_commands(const struct cli_program *program, FILE *stream)
 	fputs(".SH COMMANDS\n", stream);
 	for (const struct cli_command *const *command = program->commands; *command; command++) {
 		fprintf(stream, ".TP\n.BR %s\\-%s (%c)\n", program->name, (*command)->name, program->manual);
-		put_text((*command)->summary, stream);
+		put_man_text((*command)->summary, stream);
 		fputs(".\n", stream);
 	}
 }
@@ -129,9 +129,9 @@ static void put_examples(const struct cli_example *examples, FILE *stream)
 	fputs(".SH EXAMPLES\n", stream);
 	for (const struct cli_example *example = examples; example->line; example++) {
 		fputs(".TP\n.B ", stream);
-		put_text(example->line, stream);
+		put_man_text(example->line, stream);
 		putc('\n', stream);
-		put_text(example->says, stream);
+		put_man_text(example->says, stream);
 		putc('\n', stream);
 	}
 }
@@ -155,7 +155,7 @@ void cli_man(const struct cli_program *program, const struct cli_command *comman
 	fputs(!command->name && program->commands ? "\\fICOMMAND\\fR " : "", stream);
 	fputs("[\\fIOPTION\\fR...]", stream);
 	fputs(*command->operands ? " " : "", stream);
-	put_text(command->operands, stream);
+	put_man_text(command->operands, stream);
 	fputs("\n.SH DESCRIPTION\n", stream);
 	put_paragraphs(command->description, stream);
 	if (!command->name && program->commands)
@@ -163,9 +163,9 @@ void cli_man(const struct cli_program *program, const struct cli_command *comman
 	if (command->words)
 		put_section(command->words, stream);
 	fputs(".SH OPTIONS\n", stream);
-	put_options(program, command->options, CLI_COMMAND_OPTIONS_MAX, stream);
+	put_man_options(program, command->options, CLI_COMMAND_OPTIONS_MAX, stream);
 	if (command->name)
-		put_options(program, program->always, CLI_ALWAYS_MAX, stream);
+		put_man_options(program, program->always, CLI_ALWAYS_MAX, stream);
 	if (program->statuses)
 		put_section(program->statuses, stream);
 	for (size_t i = 0; command->sections && command->sections[i]; i++)

@@ -51,7 +51,7 @@ bool cli_takes(const struct cli_program *program, const struct cli_command *comm
 }
 
 /* The option of the command with that name or, where name is NULL, with that letter; 0: it has none. */
-static unsigned find(const struct parser *parser, const char *name, char letter)
+static unsigned find_given_option(const struct parser *parser, const char *name, char letter)
 {
 	const struct cli_program *program = parser->arguments->program;
 
@@ -121,7 +121,7 @@ static int extend(struct parser *parser, const struct cli_value *value, const ch
 }
 
 /* Adds what has been read to the values of an option that repeats. */
-static int add(struct parser *parser, struct cli_value *value, const char *text)
+static int add_read_value(struct parser *parser, struct cli_value *value, const char *text)
 {
 	if (alloc_grow(&value->texts, &value->text_capacity, value->count, sizeof *value->texts) ||
 	    alloc_grow(&value->numbers, &value->number_capacity, value->count, sizeof *value->numbers))
@@ -139,7 +139,7 @@ static void set_flag(struct parser *parser, unsigned option)
 	value->text = "";
 }
 
-static int set(struct parser *parser, unsigned option, const char *text)
+static int set_option(struct parser *parser, unsigned option, const char *text)
 {
 	const struct cli_option *row = &parser->arguments->program->options[option];
 	struct cli_value *value = &parser->arguments->options[option];
@@ -152,7 +152,7 @@ static int set(struct parser *parser, unsigned option, const char *text)
 	if (!result && row->kind == CLI_LIST)
 		result = extend(parser, value, &text);
 	if (!result && row->repeats)
-		result = add(parser, value, text);
+		result = add_read_value(parser, value, text);
 	value->text = text;
 	return result;
 }
@@ -164,7 +164,7 @@ static int set_from(struct parser *parser, unsigned option, const char *text)
 
 	if (!text && parser->next >= parser->argc)
 		return usage_error(parser, "--%s needs a value: %s", row->name, row->value);
-	return set(parser, option, text ? text : parser->argv[parser->next++]);
+	return set_option(parser, option, text ? text : parser->argv[parser->next++]);
 }
 
 static int parse_long(struct parser *parser, const char *written)
@@ -178,7 +178,7 @@ static int parse_long(struct parser *parser, const char *written)
 		return unknown_option(parser, written, "");
 	memcpy(name, written + 2, length);
 	name[length] = 0;
-	option = find(parser, name, 0);
+	option = find_given_option(parser, name, 0);
 	if (!option)
 		return unknown_option(parser, written, name);
 	if (cli_takes_value(&parser->arguments->program->options[option]))
@@ -192,7 +192,7 @@ static int parse_long(struct parser *parser, const char *written)
 static int parse_letters(struct parser *parser, const char *written)
 {
 	for (const char *letter = written + 1; *letter; letter++) {
-		unsigned option = find(parser, NULL, *letter);
+		unsigned option = find_given_option(parser, NULL, *letter);
 		const struct cli_option *row = &parser->arguments->program->options[option];
 
 		if (!option)

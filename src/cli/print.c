@@ -85,7 +85,7 @@ static size_t put_character(const char *text)
  * Names from rule files and of files may stand in texts, so these are cleaned as well. They may have several lines, of
  * which none looks like the first of another message.
  */
-static void put_text(const char *text)
+static void put_clean_text(const char *text)
 {
 	while (*text) {
 		if (*text == '\n')
@@ -99,7 +99,7 @@ static void put_text(const char *text)
 }
 
 /* Writes the line with tabs as blanks; control characters show as `?`. */
-static void put_line(const char *line)
+static void put_clean_line(const char *line)
 {
 	unsigned column = 0;
 
@@ -160,7 +160,7 @@ static void put_place(const struct asterism_message *message)
 	style_end();
 }
 
-static void put_message(const struct asterism_message *message)
+static void put_diag_message(const struct asterism_message *message)
 {
 	static const struct {
 		enum style style;
@@ -177,12 +177,12 @@ static void put_message(const struct asterism_message *message)
 	}
 	put_place(message);
 	styled(severities[message->severity].style, severities[message->severity].word);
-	put_text(message->text);
+	put_clean_text(message->text);
 	if (message->source && message->line) {
 		int margin = fprintf(stderr, "%5u", message->line);
 
 		fputs(" | ", stderr);
-		put_line(message->source);
+		put_clean_line(message->source);
 		put_mark(message, margin);
 	}
 	if (message->hint)
@@ -196,7 +196,7 @@ void cli_print(const struct asterism_diag *diag)
 	for (size_t i = 0; (message = asterism_diag_get(diag, i)); i++) {
 		if (quiet_notes && message->severity == ASTERISM_NOTE)
 			continue;
-		put_message(message);
+		put_diag_message(message);
 	}
 }
 
@@ -205,7 +205,7 @@ static void print_one(enum asterism_severity severity, const char *format, va_li
 	char text[1024];
 
 	vsnprintf(text, sizeof text, format, args);
-	put_message(&(struct asterism_message){ .severity = severity, .text = text });
+	put_diag_message(&(struct asterism_message){ .severity = severity, .text = text });
 }
 
 void cli_error(const char *format, ...)
@@ -250,5 +250,5 @@ void cli_hint(const char *format, ...)
 		return;
 	}
 	styled(STYLE_HELP, "help: ");
-	put_text(text);
+	put_clean_text(text);
 }

@@ -26,7 +26,7 @@ static void list_choices(const char *const *choices, char *hint)
 		text_printf(&text, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
 }
 
-static int choose(const struct cli_option *option, const char *text, uint64_t *number, struct asterism_diag *diag)
+static int choose_value(const struct cli_option *option, const char *text, uint64_t *number, struct asterism_diag *diag)
 {
 	char hint[HINT_BYTES];
 	size_t count = 0;
@@ -155,7 +155,8 @@ static bool parse_size(const char *text, uint64_t *number)
 	return true;
 }
 
-static int read_size(const struct cli_option *option, const char *text, uint64_t *number, struct asterism_diag *diag)
+static int read_option_size(const struct cli_option *option, const char *text, uint64_t *number,
+			    struct asterism_diag *diag)
 {
 	if (parse_size(text, number))
 		return limit(option, text, *number, diag);
@@ -164,7 +165,8 @@ static int read_size(const struct cli_option *option, const char *text, uint64_t
 	return -EINVAL;
 }
 
-static int read_number(const struct cli_option *option, const char *text, uint64_t *number, struct asterism_diag *diag)
+static int read_option_number(const struct cli_option *option, const char *text, uint64_t *number,
+			      struct asterism_diag *diag)
 {
 	char *end;
 
@@ -179,7 +181,7 @@ int cli_value_read(const struct cli_option *option, const char *text, uint64_t *
 {
 	switch (option->kind) {
 	case CLI_CHOICE:
-		return choose(option, text, number, diag);
+		return choose_value(option, text, number, diag);
 	case CLI_TIME:
 		return read_time(option, text, number, diag);
 	case CLI_MOMENT:
@@ -187,9 +189,9 @@ int cli_value_read(const struct cli_option *option, const char *text, uint64_t *
 	case CLI_BITS:
 		return read_mode(option, text, number, diag);
 	case CLI_SIZE:
-		return read_size(option, text, number, diag);
+		return read_option_size(option, text, number, diag);
 	case CLI_NUMBER:
-		return read_number(option, text, number, diag);
+		return read_option_number(option, text, number, diag);
 	case CLI_FLAG:
 	case CLI_ANSWER:
 	case CLI_TEXT:

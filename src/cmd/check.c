@@ -81,7 +81,7 @@ static int report_wrong(const struct checking *checking, const struct event_type
 			  -EINVAL, "nothing raises %s: %s", type->name, reason);
 }
 
-static int check_type(const struct checking *checking, const struct event_type *type, struct judged_type *judged)
+static int check_judged_type(const struct checking *checking, const struct event_type *type, struct judged_type *judged)
 {
 	char first[REASON_BYTES] = "", wrong[REASON_BYTES] = "";
 	uint32_t wrong_at = 0;
@@ -108,7 +108,7 @@ static int check_type(const struct checking *checking, const struct event_type *
 }
 
 /* What is read of the type and this kernel does not say is told as a session does that begins. */
-static int tell_absent(const struct checking *checking, const struct event_type *type, uint32_t index)
+static int tell_absent_checked(const struct checking *checking, const struct event_type *type, uint32_t index)
 {
 	struct ebpf_needs needs = { 0 };
 	struct source_want want = { .type = type, .needs = &needs };
@@ -125,10 +125,11 @@ static int tell_absent(const struct checking *checking, const struct event_type 
 static int judge_type(const struct checking *checking, const struct event_type *type, uint32_t index)
 {
 	struct judged_type *judged = &checking->types[index];
-	int result = check_type(checking, type, judged);
+	int result = check_judged_type(checking, type, judged);
 
-	return result || !checking->btf || !type->hook_count || judged->missing ? result
-										: tell_absent(checking, type, index);
+	return result || !checking->btf || !type->hook_count || judged->missing
+		       ? result
+		       : tell_absent_checked(checking, type, index);
 }
 
 static int check_types(struct checking *checking)
@@ -187,7 +188,7 @@ struct place {
 };
 
 /* The two halves of the "file:line" that an image has for a rule. */
-static struct place place_of(const struct checking *checking, const struct program_rule *rule)
+static struct place rule_place(const struct checking *checking, const struct program_rule *rule)
 {
 	const char *text = program_text(checking->program, rule->place), *colon = strrchr(text, ':');
 
@@ -217,11 +218,11 @@ static bool adds_up(const struct checking *checking, const struct program_rule *
 	return true;
 }
 
-static void put_json(const struct checking *checking, const struct program_rule *rule,
-		     const struct session_placement *placement, bool may_fall_back)
+static void put_check_json(const struct checking *checking, const struct program_rule *rule,
+			   const struct session_placement *placement, bool may_fall_back)
 {
 	const struct program *program = checking->program;
-	struct place at = place_of(checking, rule);
+	struct place at = rule_place(checking, rule);
 	const char *why;
 	json_t *object =
 		json_pack("{s:s, s:s, s:o, s:o, s:i, s:s, s:s?, s:b, s:o}", "name", program_text(program, rule->name),
@@ -244,7 +245,7 @@ static void put_json(const struct checking *checking, const struct program_rule 
 }
 
 /* " (high: T1059, network)" */
-static void put_properties(const struct program *program, const struct program_rule *rule)
+static void put_rule_properties(const struct program *program, const struct program_rule *rule)
 {
 	if (rule->severity || rule->tag_count)
 		printf(" (%s", severity_name(rule->severity));
@@ -256,15 +257,15 @@ static void put_properties(const struct program *program, const struct program_r
 		putchar(')');
 }
 
-static void put_text(const struct checking *checking, const struct program_rule *rule,
-		     const struct session_placement *placement, bool may_fall_back)
+static void put_check_text(const struct checking *checking, const struct program_rule *rule,
+			   const struct session_placement *placement, bool may_fall_back)
 {
 	const struct program *program = checking->program;
 	const char *why;
 
 	text_write(stdout, program_text(program, rule->place), TEXT_WORDS);
 	printf(": %s %s", program_sort(rule), program_text(program, rule->name));
-	put_properties(program, rule);
+	put_rule_properties(program, rule);
 	fputs(placement->place == SESSION_KERNEL ? ": OK (in the kernel)" : ": OK", stdout);
 	if (placement->place == SESSION_USER)
 		printf(", but runs in user space: %s", placement->reason);
@@ -289,9 +290,9 @@ static void warn(const struct checking *checking, const struct program_rule *rul
 	json_decref(texts);
 }
 
-static int refuse(const struct checking *checking, const struct program_rule *rule, const char *reason)
+static int refuse_checked_rule(const struct checking *checking, const struct program_rule *rule, const char *reason)
 {
-	struct place at = place_of(checking, rule);
+	struct place at = rule_place(checking, rule);
 	const struct diag_source file = { .file = at.file };
 
 	return diag_error(checking->diag, &(struct diag_location){ .source = &file, .line = at.line, .column = 1 },
@@ -302,7 +303,7 @@ static int refuse(const struct checking *checking, const struct program_rule *ru
 /* All that keeps the rule out of the kernel, and what to write instead. */
 static void put_obstacles(const struct checking *checking, uint32_t index)
 {
-	struct place at = place_of(checking, &checking->program->rules[index]);
+	struct place at = rule_place(checking, &checking->program->rules[index]);
 	struct diag_source source = { .file = at.file };
 
 	if (!at.file)
@@ -311,7 +312,7 @@ static void put_obstacles(const struct checking *checking, uint32_t index)
 	obstacles_add(&(struct obstacles_rule){ checking->program, index, &source, at.line }, checking->diag);
 }
 
-static int check_rule(const struct checking *checking, uint32_t index)
+static int check_one_rule(const struct checking *checking, uint32_t index)
 {
 	const struct program_rule *rule = &checking->program->rules[index];
 	struct session_placement placement;
@@ -323,19 +324,19 @@ static int check_rule(const struct checking *checking, uint32_t index)
 	may_fall_back = placement.place == SESSION_KERNEL && rule->mode != PROGRAM_SYNCHRONOUS &&
 			ebpf_emit_connects(checking->program, index);
 	if (checking->as_json && !checking->is_quiet)
-		put_json(checking, rule, &placement, may_fall_back);
+		put_check_json(checking, rule, &placement, may_fall_back);
 	else
 		warn(checking, rule);
 	if (placement.place == SESSION_NOWHERE || placement.place == SESSION_USER)
 		put_obstacles(checking, index);
 	if (placement.place == SESSION_NOWHERE)
-		return refuse(checking, rule, placement.reason);
+		return refuse_checked_rule(checking, rule, placement.reason);
 	if (!checking->as_json && !checking->is_quiet)
-		put_text(checking, rule, &placement, may_fall_back);
+		put_check_text(checking, rule, &placement, may_fall_back);
 	return 0;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_check(const struct cli_arguments *arguments)
 {
 	struct checking checking = {
 		.as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1,
@@ -354,7 +355,7 @@ static int run(const struct cli_arguments *arguments)
 	checking.diag = asterism_diag_new();
 	result = check_types(&checking);
 	for (uint32_t i = 0; i < checking.program->rule_count && checking.types; i++) {
-		int error = check_rule(&checking, i);
+		int error = check_one_rule(&checking, i);
 
 		result = error ? error : result;
 	}
@@ -391,5 +392,5 @@ const struct cli_command cmd_check = {
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
-	.run = run,
+	.run = run_check,
 };

@@ -46,7 +46,7 @@ static int write_image(const struct cli_arguments *arguments, const char *output
 	return cmd_output_write(arguments, output, image, length);
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_compile(const struct cli_arguments *arguments)
 {
 	const char *output = arguments->options[OPTION_OUTPUT].text;
 	bool header = cli_has(arguments, OPTION_HEADER);
@@ -89,5 +89,5 @@ const struct cli_command cmd_compile = {
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
-	.run = run,
+	.run = run_compile,
 };

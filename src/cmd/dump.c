@@ -99,7 +99,7 @@ static int show_all(struct dump *dump)
 	return status;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_dump(const struct cli_arguments *arguments)
 {
 	struct dump dump = { .fd = -1 };
 	int status = filter_open(&dump.filter, arguments);
@@ -145,5 +145,5 @@ const struct cli_command cmd_dump = {
 		     OPTION_MODE, OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES,
 		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
 	.examples = examples,
-	.run = run,
+	.run = run_dump,
 };

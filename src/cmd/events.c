@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Whether pattern, a glob or a plain part of a name, means the type. */
-static bool is_wanted(const struct event_type *type, const char *pattern)
+static bool is_type_wanted(const struct event_type *type, const char *pattern)
 {
 	if (!pattern)
 		return true;
@@ -35,7 +35,7 @@ static void put_named(const char *before, const char *text)
 	text_write(stdout, text, TEXT_WORDS);
 }
 
-static void put_fields(const struct event_type *type)
+static void put_type_fields(const struct event_type *type)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
@@ -89,7 +89,7 @@ struct listing {
 	size_t shown;
 };
 
-static void put_type(const struct listing *listing, const struct event_type *type, const char *from)
+static void put_event_type(const struct listing *listing, const struct event_type *type, const char *from)
 {
 	printf(type->doc || from ? "%-32s" : "%s", type->name);
 	if (type->doc)
@@ -103,7 +103,7 @@ static void put_type(const struct listing *listing, const struct event_type *typ
 		puts(listing->is_of_application ? "    an application raises it" : "    no kernel raises it");
 	for (uint32_t i = 0; i < type->hook_count; i++)
 		put_hook(type, i, listing->btf);
-	put_fields(type);
+	put_type_fields(type);
 }
 
 static int no_such_type(const struct listing *listing)
@@ -135,7 +135,7 @@ static void put_exact(struct listing *listing)
 
 	if (!type)
 		return;
-	put_type(listing, type, NULL);
+	put_event_type(listing, type, NULL);
 	listing->shown++;
 	listing->exact = type;
 }
@@ -147,13 +147,13 @@ static void put_types(struct listing *listing, struct event_catalog *catalog, co
 
 	for (size_t i = 0; (type = event_catalog_get(catalog, i)); i++) {
 		if (type == listing->exact ||
-		    (!is_wanted(type, listing->pattern) && !(from && is_catalog(listing->pattern, from))))
+		    (!is_type_wanted(type, listing->pattern) && !(from && is_catalog(listing->pattern, from))))
 			continue;
 		/* A catalog may read linux.events itself. */
 		known = from ? event_catalog_find(listing->catalog, type->name) : NULL;
 		if (known && known->origin == EVENT_CATALOG)
 			continue;
-		put_type(listing, type, from);
+		put_event_type(listing, type, from);
 		listing->shown++;
 	}
 }
@@ -191,9 +191,9 @@ static int put_own(struct listing *listing, const struct cli_arguments *argument
 		first++;
 	result = cmd_add_catalogs(arguments, listing->catalog, diag);
 	for (size_t i = first; (type = event_catalog_get(listing->catalog, i)); i++) {
-		if (!is_wanted(type, listing->pattern))
+		if (!is_type_wanted(type, listing->pattern))
 			continue;
-		put_type(listing, type, NULL);
+		put_event_type(listing, type, NULL);
 		listing->shown++;
 	}
 	cli_print(diag);
@@ -202,7 +202,7 @@ static int put_own(struct listing *listing, const struct cli_arguments *argument
 }
 
 /* What an application declares, or a running one has: nothing of the kernel's. */
-static int put_sensors(const char *name, bool verbose)
+static int put_known_sensors(const char *name, bool verbose)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct event_catalog *catalog = event_catalog_new();
@@ -220,7 +220,7 @@ static int put_sensors(const char *name, bool verbose)
 	return cmd_status_of(result);
 }
 
-static int put_all(struct listing *listing)
+static int put_listing(struct listing *listing)
 {
 	event_catalog_add_tracefs(listing->catalog);
 	put_exact(listing);
@@ -228,7 +228,7 @@ static int put_all(struct listing *listing)
 	return put_more(listing);
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_events(const struct cli_arguments *arguments)
 {
 	struct listing listing = {
 		.pattern = arguments->operand_count ? arguments->operands[0] : NULL,
@@ -237,13 +237,13 @@ static int run(const struct cli_arguments *arguments)
 	int status;
 
 	if (listing.pattern && !strncmp(listing.pattern, SENSOR_CATALOG_PREFIX, strlen(SENSOR_CATALOG_PREFIX)))
-		return put_sensors(listing.pattern, listing.verbose);
+		return put_known_sensors(listing.pattern, listing.verbose);
 	status = cmd_read_catalog(&listing.catalog);
 	if (status)
 		return status;
 	if (listing.verbose && btf_kernel_open(NULL, &listing.btf))
 		listing.btf = NULL;
-	status = cli_has(arguments, OPTION_CATALOG) ? put_own(&listing, arguments) : put_all(&listing);
+	status = cli_has(arguments, OPTION_CATALOG) ? put_own(&listing, arguments) : put_listing(&listing);
 	if (!listing.shown && listing.pattern && !status)
 		status = no_such_type(&listing);
 	btf_kernel_close(listing.btf);
@@ -276,5 +276,5 @@ const struct cli_command cmd_events = {
 		       "'a.fd.path' is its file, and 'a.fd.peer' the other end of its socket.",
 	.options = { OPTION_CATALOG, OPTION_VERBOSE },
 	.examples = examples,
-	.run = run,
+	.run = run_events,
 };

@@ -143,7 +143,7 @@ static bool goes_together(const struct cli_arguments *arguments)
 	return !plans || (!traces && formats[arguments->options[OPTION_GRAPH_FORMAT].number] != program_explain_dot);
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_explain(const struct cli_arguments *arguments)
 {
 	explain_fn *explain = formats[arguments->options[OPTION_GRAPH_FORMAT].number];
 	bool plans = arguments->options[OPTION_PLAN].number != 0;
@@ -201,5 +201,5 @@ const struct cli_command cmd_explain = {
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
-	.run = run,
+	.run = run_explain,
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static const char *word_of(int has)
+static const char *capability_word(int has)
 {
 	return has > 0 ? "yes" : has == 0 ? "no" : "unknown";
 }
@@ -27,12 +27,12 @@ static const char *sentence_of(const struct probe *probe, int has)
 	return probe->without ? probe->without : "neither rules nor recordings can run in this kernel";
 }
 
-static void put_text(const struct probe *probe, int has)
+static void put_features_text(const struct probe *probe, int has)
 {
 	bool is_old = has == 0 && probe->since;
 
-	printf("  %-26s %-8s %s%s%s%s\n", probe->name, word_of(has), sentence_of(probe, has), is_old ? " (Linux " : "",
-	       is_old ? probe->since : "", is_old ? ")" : "");
+	printf("  %-26s %-8s %s%s%s%s\n", probe->name, capability_word(has), sentence_of(probe, has),
+	       is_old ? " (Linux " : "", is_old ? probe->since : "", is_old ? ")" : "");
 }
 
 static json_t *text_or_null(const char *text)
@@ -40,14 +40,14 @@ static json_t *text_or_null(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-static json_t *describe(const struct probe *probe, int has)
+static json_t *describe_features(const struct probe *probe, int has)
 {
 	return json_pack("{s:s, s:o, s:b, s:s, s:o, s:o}", "feature", probe->name, "has",
 			 has < 0 ? json_null() : json_boolean(has > 0), "required", probe->without == NULL, "purpose",
 			 probe->purpose, "without", text_or_null(probe->without), "since", text_or_null(probe->since));
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_features(const struct cli_arguments *arguments)
 {
 	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
 	json_t *features = json_array();
@@ -65,9 +65,9 @@ static int run(const struct cli_arguments *arguments)
 
 		runs &= has > 0 || probe->without;
 		if (as_json)
-			json_array_append_new(features, describe(probe, has));
+			json_array_append_new(features, describe_features(probe, has));
 		else
-			put_text(probe, has);
+			put_features_text(probe, has);
 	}
 	btf_kernel_close(btf);
 	if (as_json) {
@@ -105,5 +105,5 @@ const struct cli_command cmd_features = {
 		"The exit status is 4 if rules and recordings cannot run in this kernel or with these privileges.",
 	.options = { OPTION_FORMAT_EVENTS },
 	.examples = examples,
-	.run = run,
+	.run = run_features,
 };

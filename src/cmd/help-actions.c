@@ -9,7 +9,7 @@
 
 enum { CALL_BYTES = 200, LATE_BYTES = 400 };
 
-static const char *location_of(const struct react_action *action)
+static const char *action_location(const struct react_action *action)
 {
 	if (action->primitive == REACT_HOLD)
 		return "in the kernel; answered by asterism";
@@ -36,7 +36,7 @@ static void put_facts(const struct react_action *action, FILE *stream)
 	struct text_buffer text;
 
 	text_init_fixed(&text, bytes, sizeof bytes);
-	text_printf(&text, "Done %s", location_of(action));
+	text_printf(&text, "Done %s", action_location(action));
 	if (action->per_second)
 		text_printf(&text, " (asterism: at most %u times a second)", action->per_second);
 	text_append(&text, action->aliases[0] ? ". " : "");
@@ -85,7 +85,7 @@ void help_actions_page(FILE *stream)
 
 		react_print(action, call, sizeof call);
 		fprintf(stream, "### %s\n`%s` %s.\n\n", action->name, call, action->summary);
-		fprintf(stream, "- Done %s%s.\n", location_of(action),
+		fprintf(stream, "- Done %s%s.\n", action_location(action),
 			action->changes_system ? "; needs `--allow-actions` or a policy" : "");
 		if (action->per_second)
 			fprintf(stream, "- By asterism at most %u times a second for each statement.\n",

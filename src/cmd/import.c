@@ -20,7 +20,7 @@ enum { NAME_BYTES = 300 };
 
 extern const struct embedded_file machines_embedded[];
 
-static bool find_shipped(const char *class, struct diag_source *binding)
+static bool find_shipped_binding(const char *class, struct diag_source *binding)
 {
 	char name[NAME_BYTES];
 	const struct embedded_file *file;
@@ -32,8 +32,8 @@ static bool find_shipped(const char *class, struct diag_source *binding)
 	return file;
 }
 
-static int read_source(const char *file, size_t limit, struct asterism_diag *diag, struct diag_source *source,
-		       char **text)
+static int read_import_source(const char *file, size_t limit, struct asterism_diag *diag, struct diag_source *source,
+			      char **text)
 {
 	int result = session_input_read(file, limit, diag, text, &source->length);
 
@@ -62,10 +62,10 @@ static int write_rule(const struct cli_arguments *arguments, const char *rule)
 	return cmd_output_write(arguments, output ? output : "-", rule, strlen(rule));
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_import(const struct cli_arguments *arguments)
 {
 	const char *bind = arguments->options[OPTION_BIND].text, *output = arguments->options[OPTION_OUTPUT].text;
-	struct smc_input input = { .find = find_shipped };
+	struct smc_input input = { .find = find_shipped_binding };
 	struct asterism_diag *diag = asterism_diag_new();
 	char *machine = NULL, *binding = NULL, *rule = NULL;
 	int result;
@@ -75,9 +75,9 @@ static int run(const struct cli_arguments *arguments)
 		asterism_diag_free(diag);
 		return STATUS_USAGE;
 	}
-	result = read_source(arguments->operands[0], SMC_BYTES_MAX, diag, &input.machine, &machine);
+	result = read_import_source(arguments->operands[0], SMC_BYTES_MAX, diag, &input.machine, &machine);
 	if (!result && bind)
-		result = read_source(bind, SMC_BINDING_BYTES_MAX, diag, &input.binding, &binding);
+		result = read_import_source(bind, SMC_BINDING_BYTES_MAX, diag, &input.binding, &binding);
 	if (!result)
 		result = smc_translate(&input, diag, &rule);
 	if (diag)
@@ -115,5 +115,5 @@ const struct cli_command cmd_import = {
 		"concern only the host program and are skipped. The output was checked as by 'asterism check'.",
 	.options = { OPTION_BIND, OPTION_MODE, OPTION_OUTPUT },
 	.examples = examples,
-	.run = run,
+	.run = run_import,
 };

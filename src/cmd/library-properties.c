@@ -31,7 +31,7 @@ static void add_rule(struct library_properties *to, const struct program *progra
 }
 
 /* Whether the rule stands in the file: it says "file:line". */
-static bool is_of(const struct program *program, const struct program_rule *rule, const char *file)
+static bool is_rule_in_file(const struct program *program, const struct program_rule *rule, const char *file)
 {
 	const char *place = program_text(program, rule->place);
 	size_t length = strlen(file);
@@ -39,7 +39,7 @@ static bool is_of(const struct program *program, const struct program_rule *rule
 	return strncmp(place, file, length) == 0 && place[length] == ':' && !strchr(place + length + 1, '/');
 }
 
-static int read_rules(const struct library *library, struct session_rules **rules)
+static int read_library_rules(const struct library *library, struct session_rules **rules)
 {
 	struct session_rules_file *files = alloc_zero(library->count, sizeof *files);
 	struct asterism_diag *diag = asterism_diag_new();
@@ -65,12 +65,12 @@ struct library_properties *library_properties_read(const struct library *library
 	*rules = NULL;
 	for (size_t i = 0; i < library->count && properties; i++)
 		properties[i].tags = json_array();
-	if (!properties || !library->count || read_rules(library, rules))
+	if (!properties || !library->count || read_library_rules(library, rules))
 		return properties;
 	program = session_rules_program(*rules);
 	for (size_t i = 0; i < library->count; i++)
 		for (uint32_t j = 0; j < program->rule_count; j++)
-			if (is_of(program, &program->rules[j], library->entries[i].rule.path))
+			if (is_rule_in_file(program, &program->rules[j], library->entries[i].rule.path))
 				add_rule(&properties[i], program, &program->rules[j]);
 	return properties;
 }

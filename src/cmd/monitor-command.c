@@ -32,12 +32,12 @@ struct monitoring {
 	struct monitor_report report;
 };
 
-static int on_match(void *context, const struct program_match *match)
+static int monitor_on_match(void *context, const struct program_match *match)
 {
 	return sink_match(context, match);
 }
 
-static int on_pause(void *context)
+static int monitor_on_pause(void *context)
 {
 	struct monitoring *monitoring = context;
 
@@ -107,11 +107,11 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 		.more_count = monitoring->measured.type_count,
 		.on_open = on_open,
 		.on_promise = on_promise,
-		.on_match = on_match,
+		.on_match = monitor_on_match,
 		.on_raise = monitoring->raising ? raising_take : NULL,
 		.raise_context = monitoring->raising,
 		.on_aggregate = sink_aggregate,
-		.on_pause = on_pause,
+		.on_pause = monitor_on_pause,
 		.on_status = on_status,
 		.context = monitoring,
 	};
@@ -135,7 +135,7 @@ static void fill_options(struct monitoring *monitoring, const struct cli_argumen
 	options->for_ns = values[OPTION_PROVE].number;
 }
 
-static int check(const struct cli_arguments *arguments)
+static int check_monitor_options(const struct cli_arguments *arguments)
 {
 	if (cli_has(arguments, OPTION_FROM_TRACE)) {
 		cli_error("'asterism monitor' works on live sensors; for traces use 'asterism replay', with the same "
@@ -194,8 +194,8 @@ static void fill_totals(const struct monitoring *monitoring, const struct monito
 }
 
 /* Everything that was told or promised, and what came of it. */
-static int finish(struct monitoring *monitoring, const struct cli_arguments *arguments,
-		  const struct monitor_session_outcome *outcome, const struct program *program)
+static int finish_monitoring(struct monitoring *monitoring, const struct cli_arguments *arguments,
+			     const struct monitor_session_outcome *outcome, const struct program *program)
 {
 	const struct watch *watch = monitor_watch(monitoring->report.monitor);
 	bool has_missed = watch->violations || watch->lost || outcome->is_cut;
@@ -265,7 +265,7 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	guard_end();
 	cli_print(diag);
 	asterism_diag_clear(diag);
-	status = finish(monitoring, arguments, &outcome, program);
+	status = finish_monitoring(monitoring, arguments, &outcome, program);
 	monitor_session_close(session);
 	raising_end(monitoring->raising);
 	raising_close(monitoring->raising);
@@ -276,11 +276,11 @@ static int monitor_rules(struct monitoring *monitoring, const struct cli_argumen
 	return result && result != -EPIPE ? cmd_status_of(result) : status;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_monitor(const struct cli_arguments *arguments)
 {
 	struct monitoring monitoring = { .report.is_quiet = cli_has(arguments, OPTION_QUIET) };
 	struct session_rules *rules = NULL;
-	int status = check(arguments);
+	int status = check_monitor_options(arguments);
 
 	if (!status)
 		status = observe_init(&monitoring.observation, arguments);
@@ -341,5 +341,5 @@ const struct cli_command cmd_monitor = {
 		     OPTION_VERBOSE,     OPTION_WHEN,         OPTION_WHY },
 	.examples = examples,
 	.launches = true,
-	.run = run,
+	.run = run_monitor,
 };

@@ -42,7 +42,7 @@ static void on_time(void *context, uint64_t ns)
 	run->last_ns = ns;
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int predict_on_match(void *context, const struct program_match *match)
 {
 	(void)context;
 	(void)match;
@@ -67,7 +67,7 @@ static const struct session_moment *moment_of(const struct cli_arguments *argume
 	return moment;
 }
 
-static int replay(struct run *run)
+static int replay_model_input(struct run *run)
 {
 	const struct cli_value *traces = &run->arguments->options[OPTION_TRACE];
 	const struct trace_jsonl_form form = inputs_form(run->arguments, NULL);
@@ -79,7 +79,7 @@ static int replay(struct run *run)
 		.from = moment_of(run->arguments, OPTION_FROM, &from),
 		.to = moment_of(run->arguments, OPTION_TO, &to),
 		.counts_why = true,
-		.on_match = on_match,
+		.on_match = predict_on_match,
 		.on_time = on_time,
 		.on_no_end = on_no_end,
 		.context = run,
@@ -215,7 +215,7 @@ int cmd_predict(const struct cli_arguments *arguments, const struct session_rule
 	run.no_ends = alloc_zero(count, sizeof *run.no_ends);
 	result = run.diag && run.no_ends ? check_assumptions(&run) : -ENOMEM;
 	if (!result)
-		result = replay(&run);
+		result = replay_model_input(&run);
 	if (!result) {
 		warn_of_losses(&run);
 		prices_get(&run.prices);

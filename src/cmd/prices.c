@@ -111,7 +111,7 @@ static double ask_caller(const struct caller *caller)
 	return write(caller->ask, "", 1) == 1 && read(caller->answer, &ns, sizeof ns) == (ssize_t)sizeof ns ? ns : 0;
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int prices_on_match(void *context, const struct program_match *match)
 {
 	(void)context;
 	(void)match;
@@ -123,7 +123,7 @@ static double with_rule(const struct caller *caller, const char *rule, struct as
 {
 	const struct session_rules_source source = { .name = "prices", .bytes = rule, .length = strlen(rule) };
 	const struct session_live_options options = {
-		.pids = &caller->pid, .pid_count = 1, .signal_fd = -1, .on_match = on_match
+		.pids = &caller->pid, .pid_count = 1, .signal_fd = -1, .on_match = prices_on_match
 	};
 	struct session_rules *rules = NULL;
 	struct live *live = NULL;
@@ -144,7 +144,7 @@ static void scale(struct model_prices *prices, enum model_work from, enum model_
 }
 
 /* Divides what calls take into single pieces of work; false: the three were disturbed, and make no sense together. */
-static bool divide(double alone, double looked, double run, struct model_prices *prices)
+static bool divide_prices(double alone, double looked, double run, struct model_prices *prices)
 {
 	const double *table = model_table_prices.ns;
 
@@ -159,7 +159,7 @@ static bool divide(double alone, double looked, double run, struct model_prices 
 	return true;
 }
 
-static bool measure(struct model_prices *prices)
+static bool measure_prices(struct model_prices *prices)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct caller caller;
@@ -172,7 +172,7 @@ static bool measure(struct model_prices *prices)
 			double looked = alone > 0 ? with_rule(&caller, looking, diag) : 0;
 			double run = looked > 0 ? with_rule(&caller, running, diag) : 0;
 
-			done = divide(alone, looked, run, prices);
+			done = divide_prices(alone, looked, run, prices);
 		}
 		caller_stop(&caller);
 	}
@@ -181,7 +181,7 @@ static bool measure(struct model_prices *prices)
 }
 
 /* Of which kernel prices are. */
-static void make_key(char key[KEY_BYTES])
+static void make_price_key(char key[KEY_BYTES])
 {
 	struct utsname system = { 0 };
 
@@ -204,7 +204,7 @@ static bool read_kept(const char *file, const char *key, struct model_prices *pr
 	return fine;
 }
 
-static bool keep(const char *file, const char *key, const struct model_prices *prices)
+static bool keep_price(const char *file, const char *key, const struct model_prices *prices)
 {
 	FILE *stream;
 
@@ -229,19 +229,19 @@ void prices_get(struct model_prices *prices)
 	*prices = model_table_prices;
 	if (strcmp(file, NO_PRICES) == 0)
 		return;
-	make_key(key);
+	make_price_key(key);
 	if (read_kept(file, key, &measured)) {
 		*prices = measured;
 		return;
 	}
 	if (geteuid() != 0)
 		return;
-	if (!measure(&measured)) {
+	if (!measure_prices(&measured)) {
 		cli_note("cannot measure what rules cost on this machine: using built-in prices");
 		return;
 	}
 	*prices = measured;
-	kept = keep(file, key, prices);
+	kept = keep_price(file, key, prices);
 	cli_note("measured what rules cost on this machine, %s %s", kept ? "and keep it in" : "but cannot keep it in",
 		 file);
 }

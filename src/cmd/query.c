@@ -57,7 +57,7 @@ static int read_shipped(struct query *query, const char *name)
 	return STATUS_USAGE;
 }
 
-static int read_text(struct query *query)
+static int read_query_text(struct query *query)
 {
 	const char *file = query->arguments->operands[0];
 	int result;
@@ -133,10 +133,10 @@ static int run_query(struct query *query)
 	return result;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_query_command(const struct cli_arguments *arguments)
 {
 	struct query query = { .arguments = arguments, .diag = asterism_diag_new() };
-	int status = query.diag ? read_text(&query) : STATUS_USAGE;
+	int status = query.diag ? read_query_text(&query) : STATUS_USAGE;
 
 	if (!status && run_query(&query))
 		status = STATUS_USAGE;
@@ -201,5 +201,5 @@ const struct cli_command cmd_query = {
 	.options = { OPTION_CHECK, OPTION_FORMAT_QUERY, OPTION_STRICT_QUERY },
 	.words = &shipped,
 	.examples = examples,
-	.run = run,
+	.run = run_query_command,
 };

@@ -26,7 +26,7 @@ struct record {
 	bool shows_progress, shown;
 };
 
-static void on_start(void *context)
+static void record_on_start(void *context)
 {
 	struct record *record = context;
 
@@ -49,7 +49,7 @@ static const char *size_text(uint64_t bytes)
 	return text;
 }
 
-static void on_progress(void *context, const struct recording_totals *totals)
+static void record_on_progress(void *context, const struct recording_totals *totals)
 {
 	struct record *record = context;
 	uint64_t lost = totals->overwritten + totals->dropped + totals->unread + totals->missed;
@@ -70,7 +70,7 @@ static void hide_progress(struct record *record)
 	record->shown = false;
 }
 
-static int on_pause(void *context)
+static int record_on_pause(void *context)
 {
 	struct record *record = context;
 
@@ -80,7 +80,7 @@ static int on_pause(void *context)
 	return record->rules ? sink_flush(&record->sink) : 0;
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int record_on_match(void *context, const struct program_match *match)
 {
 	struct record *record = context;
 
@@ -88,7 +88,7 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&record->sink, match);
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int record_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	struct record *record = context;
 
@@ -188,8 +188,8 @@ static void report_totals(struct record *record, const struct session_totals *to
 }
 
 /* The status of a recording that ran to its end. */
-static int finish(struct record *record, const struct cli_arguments *arguments, struct session_totals *totals,
-		  const struct session_outcome *outcome)
+static int finish_recording(struct record *record, const struct cli_arguments *arguments, struct session_totals *totals,
+			    const struct session_outcome *outcome)
 {
 	observe_report_end(&record->observation, outcome, totals);
 	report_totals(record, totals);
@@ -205,7 +205,7 @@ static int finish(struct record *record, const struct cli_arguments *arguments, 
 	return sink_status(&record->sink, arguments, totals, outcome->command_status);
 }
 
-static int observe(struct record *record, const struct cli_arguments *arguments)
+static int observe_recording(struct record *record, const struct cli_arguments *arguments)
 {
 	struct session_live_options *options = &record->observation.options;
 	struct session_outcome outcome;
@@ -217,19 +217,19 @@ static int observe(struct record *record, const struct cli_arguments *arguments)
 	record->sink.is_live = true;
 	options->recording = &record->recording;
 	options->last_snapshot = record->recording.flight ? "end" : NULL;
-	options->on_match = on_match;
-	options->on_aggregate = on_aggregate;
-	options->on_start = on_start;
-	options->on_pause = on_pause;
+	options->on_match = record_on_match;
+	options->on_aggregate = record_on_aggregate;
+	options->on_start = record_on_start;
+	options->on_pause = record_on_pause;
 	options->on_crowd = record->rules ? on_crowd : NULL;
 	options->on_bypass = on_bypass;
-	options->on_progress = on_progress;
+	options->on_progress = record_on_progress;
 	options->context = record;
 	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);
 
 	cli_print(record->observation.diag);
 	if (outcome.began)
-		status = finish(record, arguments, &totals, &outcome);
+		status = finish_recording(record, arguments, &totals, &outcome);
 	else if (record->rules)
 		sink_abandon(&record->sink);
 	if (result && result != -EPIPE)
@@ -260,7 +260,7 @@ static int check_no_rules(const struct cli_arguments *arguments)
 	return STATUS_USAGE;
 }
 
-static int check_options(const struct cli_arguments *arguments)
+static int check_record_options(const struct cli_arguments *arguments)
 {
 	bool flight = cli_has(arguments, OPTION_FLIGHT);
 
@@ -286,7 +286,7 @@ static int check_options(const struct cli_arguments *arguments)
 }
 
 /* The rules that run, those that only say what they need, or else the catalog. */
-static int read_rules(struct record *record, const struct cli_arguments *arguments)
+static int read_record_rules(struct record *record, const struct cli_arguments *arguments)
 {
 	const struct cli_value *rules = &arguments->options[OPTION_RULES];
 
@@ -301,7 +301,7 @@ static int read_rules(struct record *record, const struct cli_arguments *argumen
 static int read_inputs(struct record *record, const struct cli_arguments *arguments)
 {
 	bool lttng = arguments->options[OPTION_LAYOUT].number == 1;
-	int status = read_rules(record, arguments);
+	int status = read_record_rules(record, arguments);
 
 	if (status)
 		return status;
@@ -323,7 +323,7 @@ static int read_inputs(struct record *record, const struct cli_arguments *argume
 	return status;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_record(const struct cli_arguments *arguments)
 {
 	struct record record = {
 		.recording = { .path = arguments->options[OPTION_DIRECTORY].text,
@@ -334,7 +334,7 @@ static int run(const struct cli_arguments *arguments)
 			       .max_bytes = arguments->options[OPTION_MAX_SIZE].number,
 			       .last_ns = arguments->options[OPTION_LAST].number },
 	};
-	int status = check_options(arguments);
+	int status = check_record_options(arguments);
 
 	if (status)
 		return status;
@@ -345,7 +345,7 @@ static int run(const struct cli_arguments *arguments)
 	if (!status)
 		status = read_inputs(&record, arguments);
 	if (!status)
-		status = observe(&record, arguments);
+		status = observe_recording(&record, arguments);
 	observe_fini(&record.observation);
 	selection_fini(&record.selection);
 	session_rules_free(record.rules);
@@ -401,5 +401,5 @@ const struct cli_command cmd_record = {
 	.operands_max = 0,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },
 	.launches = true,
-	.run = run,
+	.run = run_record,
 };

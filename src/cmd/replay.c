@@ -33,7 +33,7 @@ struct replay {
 	bool shown;
 };
 
-static void on_progress(void *context, const struct session_progress *progress)
+static void replay_on_progress(void *context, const struct session_progress *progress)
 {
 	struct replay *replay = context;
 	uint64_t now_ns = clock_now_ns();
@@ -97,7 +97,7 @@ static void hide_progress(struct replay *replay)
 }
 
 /* On a terminal a match would stand behind the progress. */
-static int on_match(void *context, const struct program_match *match)
+static int replay_on_match(void *context, const struct program_match *match)
 {
 	struct replay *replay = context;
 
@@ -105,7 +105,7 @@ static int on_match(void *context, const struct program_match *match)
 	return sink_match(&replay->sink, match);
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int replay_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	struct replay *replay = context;
 
@@ -114,7 +114,7 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 }
 
 /* How the matching was shared out among threads. */
-static void put_threads(const struct session_totals *totals)
+static void put_shard_threads(const struct session_totals *totals)
 {
 	if (totals->threads > 1)
 		cli_note("matched in %" PRIu32 " threads", totals->threads);
@@ -235,7 +235,7 @@ static int tell_end(struct replay *replay, const struct cli_arguments *arguments
 	}
 	status = sink_close(&replay->sink, totals);
 	if (cli_has(arguments, OPTION_VERBOSE))
-		put_threads(totals);
+		put_shard_threads(totals);
 	if (!status)
 		status = sink_status(&replay->sink, arguments, totals, STATUS_FINE);
 	return signals_status(status);
@@ -264,9 +264,9 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		.to = moment_of(arguments, OPTION_TO, &to),
 		.skips_missing = cli_has(arguments, OPTION_SKIP_MISSING),
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
-		.on_match = on_match,
-		.on_aggregate = on_aggregate,
-		.on_progress = shows_progress(arguments) ? on_progress : NULL,
+		.on_match = replay_on_match,
+		.on_aggregate = replay_on_aggregate,
+		.on_progress = shows_progress(arguments) ? replay_on_progress : NULL,
 		.context = &replay,
 		.machine = &replay.sink.machine,
 		.tap = replay.measuring.measures ? &tap : NULL,
@@ -299,7 +299,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 	return status;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_replay(const struct cli_arguments *arguments)
 {
 	struct session_rules *rules;
 	struct operands operands;
@@ -365,5 +365,5 @@ const struct cli_command cmd_replay = {
 	.examples = examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
-	.run = run,
+	.run = run_replay,
 };

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Whether pattern, a glob or a plain part of a name, means the entry. */
-static bool is_wanted(const struct library_entry *entry, const char *pattern)
+static bool is_entry_wanted(const struct library_entry *entry, const char *pattern)
 {
 	if (!pattern)
 		return true;
@@ -40,7 +40,7 @@ static const struct library_properties *properties_of(const struct choice *choic
 }
 
 /* What a README says may be anybody's text. */
-static void put_row(const struct choice *choice, const struct library_entry *entry, int width)
+static void put_entry_row(const struct choice *choice, const struct library_entry *entry, int width)
 {
 	fputs("  @", stdout);
 	width -= text_write(stdout, entry->name, TEXT_WORDS);
@@ -69,7 +69,7 @@ static void put_group(const struct choice *choice, const char *kind)
 	puts(":");
 	for (size_t i = 0; i < choice->count; i++) {
 		if (strcmp(choice->entries[i]->kind, kind) == 0)
-			put_row(choice, choice->entries[i], width);
+			put_entry_row(choice, choice->entries[i], width);
 	}
 }
 
@@ -98,7 +98,7 @@ static void put_groups(const struct choice *choice)
 	}
 }
 
-static json_t *describe(const struct choice *choice, const struct library_entry *entry)
+static json_t *describe_entry(const struct choice *choice, const struct library_entry *entry)
 {
 	const struct library_properties *properties = properties_of(choice, entry);
 
@@ -120,7 +120,7 @@ static void put_list(const struct choice *choice, bool as_json)
 	if (!as_json)
 		return put_groups(choice);
 	for (size_t i = 0; i < choice->count; i++)
-		json_text_put(describe(choice, choice->entries[i]));
+		json_text_put(describe_entry(choice, choice->entries[i]));
 }
 
 static void put_parameters(const struct session_parameter *parameters, uint32_t count)
@@ -140,7 +140,7 @@ static void put_parameters(const struct session_parameter *parameters, uint32_t 
 	putchar('\n');
 }
 
-static void put_properties(const struct library_properties *properties)
+static void put_entry_properties(const struct library_properties *properties)
 {
 	const json_t *tag;
 	size_t i;
@@ -166,7 +166,7 @@ static void put_entry(const struct choice *choice, const struct session_paramete
 		putchar('\n');
 	if (length)
 		putchar('\n');
-	put_properties(properties_of(choice, entry));
+	put_entry_properties(properties_of(choice, entry));
 	put_parameters(parameters, count);
 	if (entry->is_built_in) {
 		printf("Rule: built in; 'asterism rules --text %s' writes it\n", entry->name);
@@ -180,7 +180,7 @@ static void put_entry(const struct choice *choice, const struct session_paramete
 static void put_entry_json(const struct choice *choice, const struct session_parameter *parameters, uint32_t count)
 {
 	const struct library_entry *entry = choice->entries[0];
-	json_t *object = describe(choice, entry), *rows = json_array();
+	json_t *object = describe_entry(choice, entry), *rows = json_array();
 
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(rows, json_pack("{s:s, s:o}", "name", parameters[i].name, "default",
@@ -206,7 +206,7 @@ static int write_text(const struct library_entry *entry)
 }
 
 /* All about one entry. */
-static int show(const struct cli_arguments *arguments, const struct choice *choice, bool as_json)
+static int show_entry(const struct cli_arguments *arguments, const struct choice *choice, bool as_json)
 {
 	const struct session_parameter *parameters;
 	struct session_rules *rules;
@@ -224,7 +224,7 @@ static int show(const struct cli_arguments *arguments, const struct choice *choi
 	return STATUS_FINE;
 }
 
-static int choose(const struct library *library, const char *pattern, struct choice *choice)
+static int choose_entries(const struct library *library, const char *pattern, struct choice *choice)
 {
 	choice->entries = alloc_zero(library->count + 1, sizeof *choice->entries);
 	if (!choice->entries) {
@@ -239,7 +239,7 @@ static int choose(const struct library *library, const char *pattern, struct cho
 			choice->count = 1;
 			return STATUS_FINE;
 		}
-		if (is_wanted(entry, pattern))
+		if (is_entry_wanted(entry, pattern))
 			choice->entries[choice->count++] = entry;
 	}
 	if (choice->count || !pattern)
@@ -255,7 +255,7 @@ static int many(void)
 	return STATUS_USAGE;
 }
 
-static int put(const struct cli_arguments *arguments, struct choice *choice, bool is_single)
+static int put_choice(const struct cli_arguments *arguments, struct choice *choice, bool is_single)
 {
 	bool as_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
 	struct session_rules *rules;
@@ -268,7 +268,7 @@ static int put(const struct cli_arguments *arguments, struct choice *choice, boo
 	if (!properties)
 		cli_error("out of memory");
 	else if (is_single)
-		status = show(arguments, choice, as_json);
+		status = show_entry(arguments, choice, as_json);
 	else
 		put_list(choice, as_json);
 	library_properties_free(properties, choice->library);
@@ -276,7 +276,7 @@ static int put(const struct cli_arguments *arguments, struct choice *choice, boo
 	return status;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_rules(const struct cli_arguments *arguments)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : NULL;
 	struct library library;
@@ -286,11 +286,11 @@ static int run(const struct cli_arguments *arguments)
 	if (pattern && library_is_name(pattern))
 		pattern++;
 	if (!status)
-		status = choose(&library, pattern, &choice);
+		status = choose_entries(&library, pattern, &choice);
 	if (!status && cli_has(arguments, OPTION_RULE_TEXT))
 		status = choice.count == 1 ? write_text(choice.entries[0]) : many();
 	else if (!status)
-		status = put(arguments, &choice, choice.count == 1 && pattern);
+		status = put_choice(arguments, &choice, choice.count == 1 && pattern);
 	alloc_free(choice.entries);
 	library_fini(&library);
 	return status;
@@ -321,5 +321,5 @@ const struct cli_command cmd_rules = {
 		"If there is no such directory, the copies that are built into the program are used.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },
 	.examples = examples,
-	.run = run,
+	.run = run_rules,
 };

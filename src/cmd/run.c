@@ -20,14 +20,14 @@ struct run {
 	struct selection selection;
 };
 
-static void on_start(void *context)
+static void run_on_start(void *context)
 {
 	struct run *run = context;
 
 	observe_start(&run->observation);
 }
 
-static int on_pause(void *context)
+static int run_on_pause(void *context)
 {
 	struct run *run = context;
 
@@ -94,7 +94,7 @@ static void on_bypass(void *context, uint32_t rule, const struct program_rule_st
 	sink_bypass(&((struct run *)context)->sink, rule, stats);
 }
 
-static int observe(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
+static int observe_rules(struct run *run, const struct cli_arguments *arguments, const struct session_rules *rules)
 {
 	struct session_live_options *options = &run->observation.options;
 	struct sink *sink = &run->sink;
@@ -109,8 +109,8 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	options->least_severity = sink->least_severity;
 	options->counts_why = sink_counts_why(sink);
 	options->on_aggregate = sink_aggregate;
-	options->on_start = on_start;
-	options->on_pause = on_pause;
+	options->on_start = run_on_start;
+	options->on_pause = run_on_pause;
 	options->on_crowd = on_crowd;
 	options->on_bypass = on_bypass;
 	options->context = run;
@@ -132,7 +132,7 @@ static int observe(struct run *run, const struct cli_arguments *arguments, const
 	return status;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_live(const struct cli_arguments *arguments)
 {
 	struct session_rules *rules = NULL;
 	struct run run = { 0 };
@@ -145,7 +145,7 @@ static int run(const struct cli_arguments *arguments)
 	if (!status)
 		status = prepare_snapshots(&run, arguments, rules);
 	if (!status)
-		status = observe(&run, arguments, rules);
+		status = observe_rules(&run, arguments, rules);
 	observe_fini(&run.observation);
 	selection_fini(&run.selection);
 	session_rules_free(rules);
@@ -234,5 +234,5 @@ const struct cli_command cmd_run = {
 	.instead = OPTION_RULE,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },
 	.launches = true,
-	.run = run,
+	.run = run_live,
 };

@@ -35,7 +35,7 @@ struct stat_totals {
 	uint64_t spans[SPANS], span_ns;
 };
 
-static int no_memory(void)
+static int stat_no_memory(void)
 {
 	cli_error("out of memory");
 	return STATUS_USAGE;
@@ -50,7 +50,7 @@ static int find_row(struct stat_totals *totals, const struct event *event, struc
 	while (totals->number_count <= number) {
 		if (alloc_grow(&totals->rows_of, &totals->number_capacity, totals->number_count,
 			       sizeof *totals->rows_of))
-			return no_memory();
+			return stat_no_memory();
 		totals->rows_of[totals->number_count++] = 0;
 	}
 	if (!totals->rows_of[number]) {
@@ -58,7 +58,7 @@ static int find_row(struct stat_totals *totals, const struct event *event, struc
 			at++;
 		if (at == totals->row_count) {
 			if (alloc_grow(&totals->rows, &totals->row_capacity, at, sizeof *totals->rows))
-				return no_memory();
+				return stat_no_memory();
 			totals->rows[totals->row_count++] = (struct row){ .name = event->type->name };
 		}
 		totals->rows_of[number] = (uint32_t)at + 1;
@@ -126,7 +126,7 @@ static int count_all(struct stat_totals *totals)
 }
 
 /* Those with most events first, then by name. */
-static int compare_rows(const void *left, const void *right)
+static int compare_stat_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
@@ -135,7 +135,7 @@ static int compare_rows(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static double share(uint64_t part, uint64_t whole)
+static double share_of_whole(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -178,7 +178,7 @@ static void put_rates(const struct stat_totals *totals)
 	}
 }
 
-static void put_text(const struct stat_totals *totals)
+static void put_stat_text(const struct stat_totals *totals)
 {
 	uint64_t ns = totals->last_ns - totals->first_ns;
 
@@ -194,13 +194,13 @@ static void put_text(const struct stat_totals *totals)
 
 		printf("%*s %12" PRIu64 " %7.2f %14" PRIu64 " %7.2f %7.1f\n",
 		       width < NAME_COLUMNS ? NAME_COLUMNS - width : 0, "", row->events,
-		       share(row->events, totals->events), row->bytes, share(row->bytes, totals->bytes),
-		       (double)row->bytes / (double)row->events);
+		       share_of_whole(row->events, totals->events), row->bytes,
+		       share_of_whole(row->bytes, totals->bytes), (double)row->bytes / (double)row->events);
 	}
 	put_rates(totals);
 }
 
-static void put_json(const struct stat_totals *totals)
+static void put_stat_json(const struct stat_totals *totals)
 {
 	struct text_buffer text = { 0 };
 
@@ -221,13 +221,13 @@ static void put_json(const struct stat_totals *totals)
 			    totals->spans[i]);
 	text_append(&text, "]}\n");
 	if (text.failure)
-		no_memory();
+		stat_no_memory();
 	else
 		fputs(text.bytes, stdout);
 	text_fini(&text);
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_stat(const struct cli_arguments *arguments)
 {
 	struct stat_totals totals = { 0 };
 	int status = filter_open(&totals.filter, arguments);
@@ -238,11 +238,11 @@ static int run(const struct cli_arguments *arguments)
 		status = count_all(&totals);
 	if (!status) {
 		if (totals.row_count)
-			qsort(totals.rows, totals.row_count, sizeof *totals.rows, compare_rows);
+			qsort(totals.rows, totals.row_count, sizeof *totals.rows, compare_stat_rows);
 		if (arguments->options[OPTION_FORMAT_EVENTS].number == 1)
-			put_json(&totals);
+			put_stat_json(&totals);
 		else
-			put_text(&totals);
+			put_stat_text(&totals);
 		status = signals_status(inputs_status(&totals.inputs));
 	}
 	inputs_close(&totals.inputs);
@@ -272,5 +272,5 @@ const struct cli_command cmd_stat = {
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_ORDINALS, OPTION_PIDS, OPTION_TIDS, OPTION_TIME_FIELD, OPTION_TO },
 	.examples = examples,
-	.run = run,
+	.run = run_stat,
 };

@@ -34,7 +34,7 @@ struct watch {
 	int status;
 };
 
-static int draw(struct watch *watch)
+static int draw_top(struct watch *watch)
 {
 	struct text_buffer text = { 0 };
 	int result = 0;
@@ -51,7 +51,7 @@ static int draw(struct watch *watch)
 	return result;
 }
 
-static int look(struct watch *watch)
+static int look_at_top_watch(struct watch *watch)
 {
 	int status = STATUS_FINE, result;
 
@@ -70,14 +70,14 @@ static int look(struct watch *watch)
 }
 
 /* Rates need two looks: the first one is for comparison alone. */
-static int show(struct watch *watch)
+static int show_top(struct watch *watch)
 {
-	int status = look(watch), result;
+	int status = look_at_top_watch(watch), result;
 
 	if (status)
 		return status;
 	watch->looks++;
-	result = draw(watch);
+	result = draw_top(watch);
 	if (result && result != -EPIPE)
 		cli_error("cannot show anything: %s", strerror(-result));
 	watch->is_done |= result || (watch->looks_max && watch->looks >= watch->looks_max);
@@ -144,7 +144,7 @@ static int read_keys(struct watch *watch)
 		watch->is_done = count == 0 || (errno != EINTR && errno != EAGAIN);
 	for (ssize_t i = 0; i < count && !watch->is_done; i++)
 		obey(watch, keys[i]);
-	return watch->is_done ? 0 : draw(watch);
+	return watch->is_done ? 0 : draw_top(watch);
 }
 
 /* Waits for keys, matches or the time. */
@@ -166,25 +166,25 @@ static int wait_until(struct watch *watch, uint64_t due_ns)
 		struct top_room room = screen_room();
 
 		if (room.columns != watch->room.columns || room.rows != watch->room.rows)
-			draw(watch);
+			draw_top(watch);
 	}
 	return status;
 }
 
-static void go_on(struct watch *watch)
+static void continue_top(struct watch *watch)
 {
 	uint64_t due_ns = clock_now_ns() + watch->interval_ns;
 
-	watch->status = look(watch);
+	watch->status = look_at_top_watch(watch);
 	if (!watch->is_batch && !watch->status)
-		draw(watch);
+		draw_top(watch);
 	while (!watch->status && !watch->is_done && !signals_came()) {
 		watch->status = wait_until(watch, due_ns);
 		if (watch->status || watch->is_done || clock_now_ns() < due_ns)
 			continue;
 		due_ns = clock_now_ns() + watch->interval_ns;
 		if (!watch->top.is_paused)
-			watch->status = show(watch);
+			watch->status = show_top(watch);
 	}
 }
 
@@ -205,7 +205,7 @@ static int open_processes(struct watch *watch)
 	return cmd_status_of(result);
 }
 
-static int check(const struct cli_arguments *arguments)
+static int check_top_options(const struct cli_arguments *arguments)
 {
 	if (cli_has(arguments, OPTION_SOCKET) && arguments->operand_count) {
 		cli_error("--socket shows the rules of asterismd: rule files cannot be given as well");
@@ -223,11 +223,11 @@ static int check(const struct cli_arguments *arguments)
 	return STATUS_FINE;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_top(const struct cli_arguments *arguments)
 {
 	const struct cli_value *options = arguments->options;
 	struct watch watch = { .is_batch = cli_has(arguments, OPTION_BATCH), .interval_ns = INTERVAL_NS };
-	int status = check(arguments), result = 0;
+	int status = check_top_options(arguments), result = 0;
 
 	if (cli_has(arguments, OPTION_INTERVAL))
 		watch.interval_ns = options[OPTION_INTERVAL].number;
@@ -250,7 +250,7 @@ static int run(const struct cli_arguments *arguments)
 	}
 	if (!status) {
 		signals_take();
-		go_on(&watch);
+		continue_top(&watch);
 		if (!watch.is_batch)
 			screen_close(&watch.screen);
 		status = watch.status;
@@ -290,5 +290,5 @@ const struct cli_command cmd_top = {
 		"time running, waiting for a CPU, blocked, by switches and by process.",
 	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET, OPTION_TRANSITIONS },
 	.examples = examples,
-	.run = run,
+	.run = run_top,
 };

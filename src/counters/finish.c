@@ -13,7 +13,7 @@
 
 enum { CHAIN_MAX = 64 };
 
-static uint32_t find_name(const struct counters *counters, const char *name)
+static uint32_t find_counter_name(const struct counters *counters, const char *name)
 {
 	const char *dot = strchr(name, '.');
 	size_t step = 0;
@@ -32,7 +32,7 @@ static uint32_t find_name(const struct counters *counters, const char *name)
 	return HASH_NONE;
 }
 
-/* By the names that find_name looks for: an inherited one has its class in its name already. */
+/* By the names that find_counter_name looks for: an inherited one has its class in its name already. */
 int counters_add_name(struct counters *counters, uint32_t type)
 {
 	const struct counter_type *added = &counters->types[type];
@@ -53,14 +53,14 @@ uint32_t counters_find_in(const struct counters *counters, uint32_t class, const
 
 	if (class != HASH_NONE && !strchr(name, '.')) {
 		snprintf(full, sizeof full, "%s.%s", counters->classes[class].name, name);
-		found = find_name(counters, full);
+		found = find_counter_name(counters, full);
 	}
-	return found != HASH_NONE ? found : find_name(counters, name);
+	return found != HASH_NONE ? found : find_counter_name(counters, name);
 }
 
 const struct counter_type *counters_find(const struct counters *counters, const char *name)
 {
-	uint32_t found = find_name(counters, name);
+	uint32_t found = find_counter_name(counters, name);
 
 	return found == HASH_NONE ? NULL : &counters->types[found];
 }
@@ -107,7 +107,7 @@ static int inherit_one(struct counters *counters, uint32_t class, uint32_t base,
 	type.name = arena_format(counters->arena, "%s.%s", counters->classes[class].name, counters->types[base].name);
 	if (!type.name)
 		return diag_no_memory(diag);
-	if (find_name(counters, type.name) != HASH_NONE)
+	if (find_counter_name(counters, type.name) != HASH_NONE)
 		return 0;
 	if (counters->type_count == COUNTERS_MAX)
 		return counters_wrong_at(counters, diag, &type.place, "more than %d counters, inherited ones included",
@@ -148,7 +148,7 @@ static int inherit(struct counters *counters, struct asterism_diag *diag)
 	return 0;
 }
 
-static int unknown(const struct counters *counters, const struct counter_step *step, struct asterism_diag *diag)
+static int unknown_counter(const struct counters *counters, const struct counter_step *step, struct asterism_diag *diag)
 {
 	const char **names = alloc_zero(counters->type_count, sizeof *names), *nearest;
 	char hint[COUNTER_NAME_MAX * 2 + 32];
@@ -173,7 +173,7 @@ struct ordering {
 	size_t done;
 };
 
-static int order(struct ordering *ordering, uint32_t index, unsigned depth)
+static int order_counters(struct ordering *ordering, uint32_t index, unsigned depth)
 {
 	struct counters *counters = ordering->counters;
 	struct counter_type *type = &counters->types[index];
@@ -190,7 +190,7 @@ static int order(struct ordering *ordering, uint32_t index, unsigned depth)
 				continue;
 			step->type = counters_find_in(counters, type->class, step->name);
 			if (step->type == HASH_NONE)
-				return unknown(counters, step, ordering->diag);
+				return unknown_counter(counters, step, ordering->diag);
 			if (ordering->states[step->type] == 1)
 				return counters_wrong_at(counters, ordering->diag, &step->place,
 							 "a cycle: %s is computed from itself",
@@ -198,7 +198,7 @@ static int order(struct ordering *ordering, uint32_t index, unsigned depth)
 			if (depth == CHAIN_MAX)
 				return counters_wrong_at(counters, ordering->diag, &step->place,
 							 "formulas are nested more than %d levels deep", CHAIN_MAX);
-			result = order(ordering, step->type, depth + 1);
+			result = order_counters(ordering, step->type, depth + 1);
 			if (result)
 				return result;
 		}
@@ -209,8 +209,8 @@ static int order(struct ordering *ordering, uint32_t index, unsigned depth)
 }
 
 /* A gauge is a state: two of them have a ratio, but no sum. */
-static int judge(struct counters *counters, struct counter_type *type, const struct counter_formula *formula,
-		 struct asterism_diag *diag)
+static int judge_formula(struct counters *counters, struct counter_type *type, const struct counter_formula *formula,
+			 struct asterism_diag *diag)
 {
 	bool gauges[COUNTER_STEPS_MAX] = { false };
 	uint32_t height = 0;
@@ -269,7 +269,7 @@ static unsigned char compute(const struct counters *counters, const struct count
 	return best;
 }
 
-static int settle(struct counters *counters, struct asterism_diag *diag)
+static int settle_counters(struct counters *counters, struct asterism_diag *diag)
 {
 	for (size_t i = 0; i < counters->type_count; i++) {
 		struct counter_type *type = &counters->types[counters->order[i]];
@@ -281,7 +281,7 @@ static int settle(struct counters *counters, struct asterism_diag *diag)
 		if (!type->formulas)
 			return counters_wrong_at(counters, diag, &type->place, "%s has no formula", type->name);
 		for (const struct counter_formula *formula = type->formulas; formula; formula = formula->next) {
-			int result = judge(counters, type, formula, diag);
+			int result = judge_formula(counters, type, formula, diag);
 
 			if (result)
 				return result;
@@ -304,7 +304,7 @@ int counters_finish(struct counters *counters, struct asterism_diag *diag)
 	if (!counters->order || !ordering.states)
 		result = diag_no_memory(diag);
 	for (uint32_t i = 0; !result && i < counters->type_count; i++)
-		result = order(&ordering, i, 0);
+		result = order_counters(&ordering, i, 0);
 	alloc_free(ordering.states);
-	return result ? result : settle(counters, diag);
+	return result ? result : settle_counters(counters, diag);
 }

@@ -15,7 +15,7 @@ struct formula {
 	uint32_t count;
 };
 
-static int add(struct formula *formula, const struct counter_step *step)
+static int add_formula_step(struct formula *formula, const struct counter_step *step)
 {
 	if (formula->count == COUNTER_STEPS_MAX)
 		return counters_wrong(formula->reading, NULL, "a formula has at most %d names and signs",
@@ -57,7 +57,7 @@ static int read_operand(struct formula *formula, unsigned depth)
 		if (!result)
 			step.place.length = (uint32_t)strlen(step.name);
 	}
-	return result ? result : add(formula, &step);
+	return result ? result : add_formula_step(formula, &step);
 }
 
 /* Operands with the two signs between them. */
@@ -79,7 +79,7 @@ static int read_chain(struct formula *formula, unsigned depth, bool is_sum)
 		reading->at++;
 		result = is_sum ? read_chain(formula, depth, false) : read_operand(formula, depth);
 		if (!result)
-			result = add(formula, &step);
+			result = add_formula_step(formula, &step);
 	}
 	return result;
 }

@@ -15,7 +15,7 @@
 extern const struct embedded_file counters_embedded[];
 
 /* The texts are the arena's. -ENOENT without a message. */
-static int read_file(struct counters *counters, const char *path, struct asterism_diag *diag)
+static int read_catalog_file(struct counters *counters, const char *path, struct asterism_diag *diag)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), result = fd < 0 ? -errno : 0;
 	struct diag_source source = { 0 };
@@ -50,7 +50,7 @@ static int read_shipped(struct counters *counters, const struct embedded_file *f
 
 	for (size_t i = 0; (folder = event_installed_folder(i)); i++) {
 		const char *path = arena_format(counters->arena, "%s/%s", folder, file->name);
-		int result = path ? read_file(counters, path, diag) : diag_no_memory(diag);
+		int result = path ? read_catalog_file(counters, path, diag) : diag_no_memory(diag);
 
 		if (result != -ENOENT)
 			return result;
@@ -67,7 +67,7 @@ int counters_load(const char *const *files, size_t count, struct asterism_diag *
 	for (const struct embedded_file *file = counters_embedded; !result && file->name; file++)
 		result = read_shipped(counters, file, diag);
 	for (size_t i = 0; !result && i < count; i++) {
-		result = read_file(counters, files[i], diag);
+		result = read_catalog_file(counters, files[i], diag);
 		if (result == -ENOENT)
 			result = diag_error(diag, NULL, -ENOENT, "%s: file not found", files[i]);
 	}

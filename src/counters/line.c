@@ -24,8 +24,8 @@ struct counter_place counters_place_of(const struct counter_reading *reading, co
 	};
 }
 
-static int report(const struct diag_source *source, struct asterism_diag *diag, const struct counter_place *place,
-		  const char *hint, const char *text)
+static int report_bad_line(const struct diag_source *source, struct asterism_diag *diag,
+			   const struct counter_place *place, const char *hint, const char *text)
 {
 	const struct diag_location location = { source, place->offset, place->line, place->column, place->length };
 
@@ -42,7 +42,7 @@ int counters_wrong(const struct counter_reading *reading, const char *hint, cons
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	return report(reading->source, reading->diag, &place, hint, text);
+	return report_bad_line(reading->source, reading->diag, &place, hint, text);
 }
 
 int counters_wrong_at(const struct counters *counters, struct asterism_diag *diag, const struct counter_place *place,
@@ -54,7 +54,7 @@ int counters_wrong_at(const struct counters *counters, struct asterism_diag *dia
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	return report(&counters->sources[place->source], diag, place, NULL, text);
+	return report_bad_line(&counters->sources[place->source], diag, place, NULL, text);
 }
 
 void counters_skip_blanks(struct counter_reading *reading)
@@ -85,7 +85,7 @@ bool counters_pass(struct counter_reading *reading, const char *word)
 	return true;
 }
 
-static int keep(struct counter_reading *reading, size_t length, const char **text)
+static int keep_text(struct counter_reading *reading, size_t length, const char **text)
 {
 	*text = arena_text(reading->counters->arena, reading->at, length);
 	reading->at += length;
@@ -101,7 +101,7 @@ int counters_word(struct counter_reading *reading, const char *what, const char 
 	length = word_length(reading);
 	if (!length)
 		return counters_wrong(reading, NULL, "expected %s", what);
-	return keep(reading, length, word);
+	return keep_text(reading, length, word);
 }
 
 int counters_name(struct counter_reading *reading, const char *what, bool may_have_class, const char **name)
@@ -125,7 +125,7 @@ int counters_name(struct counter_reading *reading, const char *what, bool may_ha
 		return counters_wrong(reading, NULL, "expected %s", what);
 	if (at - reading->at > COUNTER_NAME_MAX * (1 + has_class))
 		return counters_wrong(reading, NULL, "the name is longer than %d characters", COUNTER_NAME_MAX);
-	return keep(reading, (size_t)(at - reading->at), name);
+	return keep_text(reading, (size_t)(at - reading->at), name);
 }
 
 int counters_quoted(struct counter_reading *reading, const char *what, const char **text)
@@ -142,7 +142,7 @@ int counters_quoted(struct counter_reading *reading, const char *what, const cha
 	if (memchr(reading->at, 0, (size_t)(close - reading->at)))
 		return counters_wrong(reading, NULL, "the text has a NUL");
 	reading->at++;
-	result = keep(reading, (size_t)(close - reading->at), text);
+	result = keep_text(reading, (size_t)(close - reading->at), text);
 	reading->at = close + 1;
 	counters_skip_blanks(reading);
 	return result;

@@ -94,7 +94,7 @@ static int read_class(struct counter_reading *reading)
 }
 
 /* Adds a type of the class; name is what it is called there. */
-static int add_type(struct counter_reading *reading, const char *start, const struct counter_type *type)
+static int add_counter_type(struct counter_reading *reading, const char *start, const struct counter_type *type)
 {
 	struct counters *counters = reading->counters;
 
@@ -144,7 +144,7 @@ static int read_counter(struct counter_reading *reading)
 		type.kind = (enum counter_kind)kind;
 	if (!result && counters_pass(reading, "UNIT"))
 		result = counters_word(reading, "a unit", &type.unit);
-	return result ? result : add_type(reading, start, &type);
+	return result ? result : add_counter_type(reading, start, &type);
 }
 
 static int add_formula(struct counter_reading *reading)
@@ -172,7 +172,7 @@ static int read_derived(struct counter_reading *reading)
 	if (!result && reading->at < reading->end && *reading->at == '"')
 		result = counters_quoted(reading, "what it is", &type.doc);
 	if (!result)
-		result = add_type(reading, start, &type);
+		result = add_counter_type(reading, start, &type);
 	return !result && counters_pass(reading, "=") ? add_formula(reading) : result;
 }
 
@@ -198,7 +198,7 @@ static int read_inherited(struct counter_reading *reading)
 	}
 	type.base = base;
 	type.name = arena_format(counters->arena, "%s.%s", counters->classes[reading->class].name, type.name);
-	return type.name ? add_type(reading, start, &type) : diag_no_memory(reading->diag);
+	return type.name ? add_counter_type(reading, start, &type) : diag_no_memory(reading->diag);
 }
 
 static int read_on(struct counter_reading *reading)
@@ -269,7 +269,7 @@ static const struct {
 	{ "=", read_equals, true },
 };
 
-static int read_line(struct counter_reading *reading)
+static int read_catalog_line(struct counter_reading *reading)
 {
 	counters_skip_blanks(reading);
 	if (reading->at == reading->end || *reading->at == '#')
@@ -316,7 +316,7 @@ int counters_read(struct counters *counters, const struct diag_source *source, s
 		reading.line = reading.at = line;
 		reading.end = newline ? newline : end;
 		reading.number++;
-		result = read_line(&reading);
+		result = read_catalog_line(&reading);
 	}
 	return result;
 }

@@ -80,7 +80,7 @@ static int read_raw(struct counter_reading *reading, struct counter_source *sour
 	return counters_wrong(reading, NULL, "a raw event is raw:rHEX or raw:NUMBER, of 64 bits");
 }
 
-static bool is_of(const char *text, size_t length, const char *others)
+static bool is_made_of(const char *text, size_t length, const char *others)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (!isalnum((unsigned char)text[i]) && !strchr(others, text[i]))
@@ -106,8 +106,8 @@ static int read_pmu(struct counter_reading *reading, struct counter_source *sour
 	source->path = arena_text(reading->counters->arena, rest, length);
 	if (!source->path)
 		return diag_no_memory(reading->diag);
-	if (*rest != '.' && length <= COUNTER_NAME_MAX && is_of(rest, length, "_-.*") && strlen(event) <= most &&
-	    is_of(event, strlen(event), others))
+	if (*rest != '.' && length <= COUNTER_NAME_MAX && is_made_of(rest, length, "_-.*") && strlen(event) <= most &&
+	    is_made_of(event, strlen(event), others))
 		return 0;
 	reading->at = start;
 	return counters_wrong(reading, NULL, "an event of a PMU is pmu:PMU:EVENT or pmu:PMU:TERM=NUMBER,TERM=NUMBER");
@@ -183,7 +183,7 @@ static int read_columns(struct counter_reading *reading, struct counter_source *
 	return 0;
 }
 
-static int read_file(struct counter_reading *reading, struct counter_source *source)
+static int read_source_file(struct counter_reading *reading, struct counter_source *source)
 {
 	unsigned choice;
 	int result = counters_quoted(reading, "a path", &source->path);
@@ -226,7 +226,7 @@ int counters_read_source(struct counter_reading *reading, struct counter_source 
 	source->times = 1;
 	result = from == COUNTER_PERF         ? read_perf(reading, source)
 		 : from == COUNTER_TRACEPOINT ? read_tracepoint(reading, source)
-					      : read_file(reading, source);
+					      : read_source_file(reading, source);
 	if (!result && counters_pass(reading, "TIMES"))
 		result = counters_number(reading, &source->times);
 	if (result)

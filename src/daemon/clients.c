@@ -40,7 +40,7 @@ void client_agree(struct client *client)
 	text_append(&client->reply, "{\"ok\":true}\n");
 }
 
-static void leave(struct clients *clients, struct client *client)
+static void close_client(struct clients *clients, struct client *client)
 {
 	close(client->fd);
 	frame_fini(&client->frame);
@@ -50,7 +50,7 @@ static void leave(struct clients *clients, struct client *client)
 	clients->count--;
 }
 
-static void watch(struct clients *clients, struct client *client, uint32_t events)
+static void watch_client(struct clients *clients, struct client *client, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.u64 = clients->tag + (size_t)(client - clients->items) };
 
@@ -73,23 +73,23 @@ static bool send_reply(struct clients *clients, struct client *client)
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0 && errno == EAGAIN) {
-			watch(clients, client, EPOLLOUT);
+			watch_client(clients, client, EPOLLOUT);
 			return true;
 		}
 		if (length <= 0) {
-			leave(clients, client);
+			close_client(clients, client);
 			return false;
 		}
 		client->sent += (size_t)length;
 		client->since_ns = clock_now_ns();
 	}
 	if (client->reply.failure || client->is_ending) {
-		leave(clients, client);
+		close_client(clients, client);
 		return false;
 	}
 	text_fini(&client->reply);
 	client->sent = 0;
-	watch(clients, client, EPOLLIN | EPOLLRDHUP);
+	watch_client(clients, client, EPOLLIN | EPOLLRDHUP);
 	return true;
 }
 
@@ -127,11 +127,11 @@ static void serve_one(struct clients *clients, struct client *client, const stru
 static void look_away(struct clients *clients, struct client *client)
 {
 	if (client->awaits_result)
-		watch(clients, client, EPOLLRDHUP);
+		watch_client(clients, client, EPOLLRDHUP);
 }
 
 /* Serves what has come in as far as replies are taken. Returns false when the client is gone. */
-static bool serve(struct clients *clients, struct client *client)
+static bool serve_client(struct clients *clients, struct client *client)
 {
 	client->has_more = false;
 	for (int i = 0; i < REQUESTS_AT_ONCE; i++) {
@@ -158,7 +158,7 @@ static bool serve(struct clients *clients, struct client *client)
 }
 
 /* Returns false when the client is gone. */
-static bool receive(struct clients *clients, struct client *client)
+static bool receive_request(struct clients *clients, struct client *client)
 {
 	bool was_open = frame_is_open(&client->frame);
 	size_t room;
@@ -171,7 +171,7 @@ static bool receive(struct clients *clients, struct client *client)
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
 	if (length <= 0) {
-		leave(clients, client);
+		close_client(clients, client);
 		return false;
 	}
 	frame_add(&client->frame, (size_t)length);
@@ -189,15 +189,16 @@ void clients_step(struct clients *clients, size_t index, uint32_t events)
 		return;
 	if (client->awaits_result) {
 		if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-			leave(clients, client);
+			close_client(clients, client);
 		return;
 	}
 	if (is_waiting_to_send(client) && !send_reply(clients, client))
 		return;
 	if (is_waiting_to_send(client))
 		return;
-	if (serve(clients, client) && client->fd >= 0 && !is_waiting_to_send(client) && receive(clients, client))
-		serve(clients, client);
+	if (serve_client(clients, client) && client->fd >= 0 && !is_waiting_to_send(client) &&
+	    receive_request(clients, client))
+		serve_client(clients, client);
 }
 
 /* The time that client has, from now on, before something is done about it. */
@@ -219,12 +220,12 @@ static void do_due(struct clients *clients, struct client *client)
 		client_refuse(client, "late", "the request was not complete before the timeout");
 		client->is_ending = true;
 	} else {
-		leave(clients, client);
+		close_client(clients, client);
 		return;
 	}
 	client->since_ns = clock_now_ns();
 	if (send_reply(clients, client))
-		serve(clients, client);
+		serve_client(clients, client);
 }
 
 uint64_t clients_poll(struct clients *clients, uint64_t now_ns)
@@ -237,10 +238,10 @@ uint64_t clients_poll(struct clients *clients, uint64_t now_ns)
 		if (client->fd < 0)
 			continue;
 		if (client->awaits_result && results_reply(client)) {
-			if (!send_reply(clients, client) || !serve(clients, client))
+			if (!send_reply(clients, client) || !serve_client(clients, client))
 				continue;
 		}
-		if (client->has_more && !serve(clients, client))
+		if (client->has_more && !serve_client(clients, client))
 			continue;
 		if (due_ns(client) <= now_ns)
 			do_due(clients, client);
@@ -252,7 +253,7 @@ uint64_t clients_poll(struct clients *clients, uint64_t now_ns)
 	return next_ns;
 }
 
-static size_t count_of(const struct clients *clients, uid_t user)
+static size_t clients_of_user(const struct clients *clients, uid_t user)
 {
 	size_t count = 0;
 
@@ -279,7 +280,7 @@ static struct client *free_place(struct clients *clients)
 	return NULL;
 }
 
-static void enter(struct clients *clients, int fd)
+static void enter_client(struct clients *clients, int fd)
 {
 	struct client *client = free_place(clients);
 	struct ucred peer;
@@ -290,7 +291,7 @@ static void enter(struct clients *clients, int fd)
 		close(fd);
 		return;
 	}
-	if (!client || (peer.uid != 0 && count_of(clients, peer.uid) >= CLIENTS_OF_USER_MAX)) {
+	if (!client || (peer.uid != 0 && clients_of_user(clients, peer.uid) >= CLIENTS_OF_USER_MAX)) {
 		refuse_at_once(clients, fd);
 		return;
 	}
@@ -310,7 +311,7 @@ void clients_accept(struct clients *clients)
 
 		if (fd < 0)
 			return;
-		enter(clients, fd);
+		enter_client(clients, fd);
 	}
 }
 
@@ -318,7 +319,7 @@ void clients_close(struct clients *clients)
 {
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
 		if (clients->items[i].fd >= 0)
-			leave(clients, &clients->items[i]);
+			close_client(clients, &clients->items[i]);
 	}
 	if (clients->listen_fd >= 0) {
 		close(clients->listen_fd);

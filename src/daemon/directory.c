@@ -24,7 +24,7 @@ struct file {
 	size_t length;
 };
 
-static int complain(char error[UNIT_ERROR_BYTES], int code, const char *text)
+static int complain_of_unit(char error[UNIT_ERROR_BYTES], int code, const char *text)
 {
 	snprintf(error, UNIT_ERROR_BYTES, "%s", text);
 	return code;
@@ -35,37 +35,37 @@ bool daemon_trusts(const struct stat *status)
 	return (status->st_uid == 0 || status->st_uid == geteuid()) && !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int read_all(int fd, struct file *file, char error[UNIT_ERROR_BYTES])
+static int read_unit_file(int fd, struct file *file, char error[UNIT_ERROR_BYTES])
 {
 	struct stat status;
 	ssize_t length = 1;
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return complain(error, -EINVAL, "it is not a regular file");
+		return complain_of_unit(error, -EINVAL, "it is not a regular file");
 	if (!daemon_trusts(&status))
-		return complain(error, -EPERM, "the file is writable by users other than root");
+		return complain_of_unit(error, -EPERM, "the file is writable by users other than root");
 	if (status.st_size > FRAME_BODY_BYTES_MAX)
-		return complain(error, -EFBIG, "the file is too large: rule files may have 16 MiB");
+		return complain_of_unit(error, -EFBIG, "the file is too large: rule files may have 16 MiB");
 	file->bytes = alloc_zero((size_t)status.st_size + 1, 1);
 	if (!file->bytes)
-		return complain(error, -ENOMEM, "out of memory");
+		return complain_of_unit(error, -ENOMEM, "out of memory");
 	while (length > 0 && file->length < (size_t)status.st_size) {
 		length = read(fd, file->bytes + file->length, (size_t)status.st_size - file->length);
 		if (length > 0)
 			file->length += (size_t)length;
 	}
-	return length < 0 ? complain(error, -errno, strerror(errno)) : 0;
+	return length < 0 ? complain_of_unit(error, -errno, strerror(errno)) : 0;
 }
 
-static int read_file(int folder, const char *name, struct file *file, char error[UNIT_ERROR_BYTES])
+static int read_directory_file(int folder, const char *name, struct file *file, char error[UNIT_ERROR_BYTES])
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int result;
 
 	*file = (struct file){ 0 };
 	if (fd < 0)
-		return complain(error, -errno, strerror(errno));
-	result = read_all(fd, file, error);
+		return complain_of_unit(error, -errno, strerror(errno));
+	result = read_unit_file(fd, file, error);
 	close(fd);
 	return result;
 }
@@ -84,12 +84,12 @@ int daemon_activate(struct daemon *daemon, struct unit *unit, char error[UNIT_ER
 	int result;
 
 	if (unit_is_active(unit))
-		return complain(error, -EINVAL, "it is already active");
+		return complain_of_unit(error, -EINVAL, "it is already active");
 	if (!budget_has_room(&daemon->budget, unit_kernel_bytes(unit), &bytes))
 		return complain_of_memory(bytes, error);
 	result = asterism_rules_activate(unit->rules);
 	if (result)
-		return complain(error, result, asterism_session_error(daemon->session));
+		return complain_of_unit(error, result, asterism_session_error(daemon->session));
 	if (budget_has_room(&daemon->budget, 0, &bytes)) {
 		unit_log_notes(daemon->session, unit->name);
 		return 0;
@@ -123,7 +123,7 @@ static int swap(struct daemon *daemon, struct unit *old, struct unit *unit, char
 	return 0;
 }
 
-static int add(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES])
+static int add_unit(struct daemon *daemon, struct unit *unit, char error[UNIT_ERROR_BYTES])
 {
 	int result = daemon_activate(daemon, unit, error);
 
@@ -159,12 +159,12 @@ static int use(struct daemon *daemon, struct unit *old, const struct unit_source
 		return 0;
 	}
 	if (!old && daemon->units.count >= daemon->options->units_max)
-		return complain(error, -ENOSPC, "the limit of units is reached (--units-max)");
+		return complain_of_unit(error, -ENOSPC, "the limit of units is reached (--units-max)");
 	result = unit_new(daemon->session, source, &unit);
 	if (result)
-		return complain(error, result,
-				result == -ENOMEM ? "out of memory" : asterism_session_error(daemon->session));
-	return old ? swap(daemon, old, unit, error) : add(daemon, unit, error);
+		return complain_of_unit(error, result,
+					result == -ENOMEM ? "out of memory" : asterism_session_error(daemon->session));
+	return old ? swap(daemon, old, unit, error) : add_unit(daemon, unit, error);
 }
 
 /* What is wrong with a file stands beside the unit that it was to become; there is one in any case. */
@@ -192,7 +192,7 @@ static bool take_file(struct daemon *daemon, int folder, const char *name)
 	struct unit *old = units_find(&daemon->units, name);
 	struct unit_source source = { .name = name, .is_file = true };
 	struct file file;
-	int result = read_file(folder, name, &file, error);
+	int result = read_directory_file(folder, name, &file, error);
 
 	if (old)
 		old->is_seen = true;

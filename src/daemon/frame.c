@@ -33,7 +33,7 @@ static void drop_taken(struct frame *frame)
 }
 
 /* The most that may be there: the message that is awaited, and for a line its newline. */
-static size_t limit_of(const struct frame *frame)
+static size_t frame_limit(const struct frame *frame)
 {
 	return frame->is_body ? frame->body_length : FRAME_LINE_BYTES_MAX + 1;
 }
@@ -44,7 +44,7 @@ char *frame_room(struct frame *frame, size_t *room)
 	char *bytes;
 
 	drop_taken(frame);
-	limit = limit_of(frame);
+	limit = frame_limit(frame);
 	if (frame->length >= limit)
 		return NULL;
 	if (frame->capacity - frame->length < STEP_BYTES / 2 || !frame->bytes) {

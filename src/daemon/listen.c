@@ -18,14 +18,14 @@
 
 enum { BACKLOG = 64 };
 
-static int fail(const char *path, int error)
+static int fail_listening(const char *path, int error)
 {
 	log_line(LOG_LEVEL_ERROR, "cannot open the socket %s: %s", path, strerror(error));
 	return -error;
 }
 
 /* Whether somebody listens there; a socket without a listener is removed. */
-static bool is_taken(const struct sockaddr_un *address)
+static bool is_listened(const struct sockaddr_un *address)
 {
 	struct stat status;
 	bool taken;
@@ -74,19 +74,19 @@ int clients_open(struct clients *clients, const char *path, const char *group_na
 		return -EINVAL;
 	}
 	if (strlen(path) >= sizeof address.sun_path)
-		return fail(path, ENAMETOOLONG);
+		return fail_listening(path, ENAMETOOLONG);
 	strcpy(address.sun_path, path);
-	if (is_taken(&address)) {
+	if (is_listened(&address)) {
 		log_line(LOG_LEVEL_ERROR, "another daemon is listening at %s", path);
 		return -EADDRINUSE;
 	}
 	clients->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (clients->listen_fd < 0)
-		return fail(path, errno);
+		return fail_listening(path, errno);
 	result = bind_to(clients->listen_fd, &address, group);
 	if (!result)
 		return 0;
 	close(clients->listen_fd);
 	clients->listen_fd = -1;
-	return fail(path, -result);
+	return fail_listening(path, -result);
 }

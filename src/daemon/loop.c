@@ -34,7 +34,7 @@ enum { PATIENCE_S = 3 };
 /* What the descriptors are for; clients are TAG_CLIENTS and their number. */
 enum tag { TAG_SESSION, TAG_LISTEN, TAG_SIGNAL, TAG_METRICS, TAG_SENSORS, TAG_CLIENTS };
 
-static int add(struct daemon *daemon, int fd, enum tag tag)
+static int add_watched_fd(struct daemon *daemon, int fd, enum tag tag)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
 
@@ -135,20 +135,20 @@ static int open_signals(void)
 
 static int watch_all(struct daemon *daemon)
 {
-	int result = add(daemon, asterism_session_fd(daemon->session), TAG_SESSION);
+	int result = add_watched_fd(daemon, asterism_session_fd(daemon->session), TAG_SESSION);
 
 	if (!result)
-		result = add(daemon, daemon->clients.listen_fd, TAG_LISTEN);
+		result = add_watched_fd(daemon, daemon->clients.listen_fd, TAG_LISTEN);
 	if (!result)
-		result = add(daemon, daemon->signal_fd, TAG_SIGNAL);
+		result = add_watched_fd(daemon, daemon->signal_fd, TAG_SIGNAL);
 	if (!result && daemon->metrics)
-		result = add(daemon, expose_server_fd(daemon->metrics), TAG_METRICS);
+		result = add_watched_fd(daemon, expose_server_fd(daemon->metrics), TAG_METRICS);
 	if (!result && daemon->sensors)
-		result = add(daemon, sensor_directory_fd(daemon->sensors), TAG_SENSORS);
+		result = add_watched_fd(daemon, sensor_directory_fd(daemon->sensors), TAG_SENSORS);
 	return result;
 }
 
-static int open_all(struct daemon *daemon, const struct options *options)
+static int open_parts(struct daemon *daemon, const struct options *options)
 {
 	int result = recordings_open(&daemon->recordings, options);
 
@@ -218,7 +218,7 @@ enum daemon_status daemon_loop_open(struct daemon *daemon, const struct options 
 		return status;
 	if (output_open(&daemon->output, options->output, options->mode))
 		return DAEMON_FAILED;
-	status = status_of(open_all(daemon, options));
+	status = status_of(open_parts(daemon, options));
 	return status ? status : open_directory(daemon);
 }
 
@@ -262,7 +262,7 @@ static void count_warnings(struct daemon *daemon)
 	daemon->warnings = 0;
 }
 
-static void dispatch(struct daemon *daemon)
+static void dispatch_events(struct daemon *daemon)
 {
 	int result = asterism_session_dispatch(daemon->session);
 
@@ -355,7 +355,7 @@ static void handle(struct daemon *daemon, const struct epoll_event *event)
 {
 	switch (event->data.u64) {
 	case TAG_SESSION:
-		dispatch(daemon);
+		dispatch_events(daemon);
 		break;
 	case TAG_LISTEN:
 		clients_accept(&daemon->clients);
@@ -375,7 +375,7 @@ static void handle(struct daemon *daemon, const struct epoll_event *event)
 }
 
 /* Everything that is due, and when something is due next. */
-static uint64_t look_after(struct daemon *daemon)
+static uint64_t look_after_daemon(struct daemon *daemon)
 {
 	uint64_t now_ns = clock_now_ns(), next_ns;
 
@@ -393,7 +393,7 @@ int daemon_loop_run(struct daemon *daemon)
 	struct epoll_event events[32];
 
 	while (!daemon->is_ending) {
-		uint64_t next_ns = look_after(daemon), now_ns = clock_now_ns();
+		uint64_t next_ns = look_after_daemon(daemon), now_ns = clock_now_ns();
 		int wait_ms = next_ns > now_ns ? (int)((next_ns - now_ns) / 1000000 + 1) : 0;
 		int count = epoll_wait(daemon->epoll_fd, events, sizeof events / sizeof *events, wait_ms);
 

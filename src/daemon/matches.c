@@ -34,8 +34,8 @@ static bool take_turn(const struct daemon *daemon, struct unit_rule *rule)
 	return true;
 }
 
-static size_t give(struct daemon *daemon, const char *unit, const struct asterism_ask *ask, const char *text,
-		   size_t length)
+static size_t give_to_judges(struct daemon *daemon, const char *unit, const struct asterism_ask *ask, const char *text,
+			     size_t length)
 {
 	struct result *result = result_new(unit, text, length);
 	size_t judges;
@@ -87,8 +87,8 @@ static size_t give_match(struct daemon *daemon, const struct asterism_match *mat
 
 	text_append_bytes(&text, json, length);
 	add_shown(&text, match);
-	judges = text.failure ? give(daemon, unit_of(match)->name, ask, json, length)
-			      : give(daemon, unit_of(match)->name, ask, text.bytes, text.length);
+	judges = text.failure ? give_to_judges(daemon, unit_of(match)->name, ask, json, length)
+			      : give_to_judges(daemon, unit_of(match)->name, ask, text.bytes, text.length);
 	text_fini(&text);
 	return judges;
 }
@@ -129,7 +129,7 @@ void daemon_on_aggregate(void *context, struct asterism_rules *rules, const char
 
 	output_match(&daemon->output, unit, json, strlen(json));
 	if (clients_want(&daemon->clients, unit, false))
-		give(daemon, unit, NULL, json, strlen(json));
+		give_to_judges(daemon, unit, NULL, json, strlen(json));
 }
 
 /* Only who may answer can be waited for: where none of them listens, the rule's own answer holds at once. */

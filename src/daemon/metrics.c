@@ -157,7 +157,7 @@ static void put_bucket(struct text_buffer *text, const struct unit *unit, const 
 }
 
 /* Up to the last bucket that holds something. The sum of the values is not known, so there is none. */
-static void put_histogram(struct text_buffer *text, const struct unit *unit, const struct asterism_tally *tally)
+static void put_metric_histogram(struct text_buffer *text, const struct unit *unit, const struct asterism_tally *tally)
 {
 	uint64_t sum = 0;
 	char bound[32];
@@ -186,7 +186,7 @@ static void put_tallies(struct daemon *daemon, struct text_buffer *text, bool hi
 			if (asterism_rules_tally(unit->rules, (size_t)i, &tally) || !tally.is_histogram == histograms)
 				continue;
 			if (histograms) {
-				put_histogram(text, unit, &tally);
+				put_metric_histogram(text, unit, &tally);
 				continue;
 			}
 			text_append(text, "asterism_count_total{");
@@ -225,7 +225,7 @@ static void put_recordings(const struct daemon *daemon, struct text_buffer *text
 			  "Bytes of all traces in the directory of --recordings.", (double)bytes);
 }
 
-static void put_sensors(const struct sensor_directory *sensors, struct text_buffer *text)
+static void put_sensor_metrics(const struct sensor_directory *sensors, struct text_buffer *text)
 {
 	struct sensor_directory_stats stats;
 
@@ -292,7 +292,7 @@ static void metrics_write(void *context, struct text_buffer *text)
 	put_tallies(daemon, text, true);
 	put_recordings(daemon, text);
 	if (daemon->sensors)
-		put_sensors(daemon->sensors, text);
+		put_sensor_metrics(daemon->sensors, text);
 	put_daemon(daemon, text);
 }
 

@@ -34,13 +34,13 @@ static bool is_root(const struct operation *operation)
 	return operation->client->user == 0;
 }
 
-static bool is_own(const struct operation *operation)
+static bool is_own_unit(const struct operation *operation)
 {
 	return is_root(operation) || (!operation->unit->is_file && operation->unit->owner == operation->client->user);
 }
 
 /* Finds the unit that must be named; without it the client has its reply. */
-static bool find_unit(struct operation *operation)
+static bool find_named_unit(struct operation *operation)
 {
 	operation->unit = units_find(&operation->daemon->units, operation->request->unit);
 	if (!operation->unit) {
@@ -55,12 +55,12 @@ static bool find_unit(struct operation *operation)
 
 static bool find_own_unit(struct operation *operation)
 {
-	if (!find_unit(operation))
+	if (!find_named_unit(operation))
 		return false;
-	if (!is_own(operation))
+	if (!is_own_unit(operation))
 		client_refuse(operation->client, "denied", "unit %s belongs to another user: only root may do this",
 			      operation->unit->name);
-	return is_own(operation);
+	return is_own_unit(operation);
 }
 
 static void ping(struct operation *operation)
@@ -144,7 +144,7 @@ static void end_with_notes(struct operation *operation)
 	text_append(reply, "}\n");
 }
 
-static void load(struct operation *operation)
+static void load_operation(struct operation *operation)
 {
 	struct daemon *daemon = operation->daemon;
 	char error[UNIT_ERROR_BYTES];
@@ -183,7 +183,7 @@ static void query(struct operation *operation)
 {
 	struct client *client = operation->client;
 
-	if (!operation->request->unit[0] || find_unit(operation))
+	if (!operation->request->unit[0] || find_named_unit(operation))
 		daemon_report_units(operation->daemon, operation->unit, client);
 }
 
@@ -221,14 +221,14 @@ static void next_result(struct operation *operation)
 {
 	struct client *client = operation->client;
 
-	if (operation->request->unit[0] && !find_unit(operation))
+	if (operation->request->unit[0] && !find_named_unit(operation))
 		return;
 	results_want(client, operation->request->unit);
 	client->awaits_result = true;
 	client->deadline_ns = clock_now_ns() + (uint64_t)operation->request->timeout_ms * 1000000;
 }
 
-static void answer(struct operation *operation, enum asterism_verdict verdict)
+static void answer_operation(struct operation *operation, enum asterism_verdict verdict)
 {
 	int result;
 
@@ -247,12 +247,12 @@ static void answer(struct operation *operation, enum asterism_verdict verdict)
 
 static void let_continue(struct operation *operation)
 {
-	answer(operation, ASTERISM_CONTINUE);
+	answer_operation(operation, ASTERISM_CONTINUE);
 }
 
 static void let_abort(struct operation *operation)
 {
-	answer(operation, ASTERISM_ABORT);
+	answer_operation(operation, ASTERISM_ABORT);
 }
 
 static void reload(struct operation *operation)
@@ -278,11 +278,10 @@ static void reload(struct operation *operation)
 void daemon_serve(void *context, struct client *client, const struct request *request, const struct frame_message *body)
 {
 	static void (*const functions[REQUEST_OPS])(struct operation *) = {
-		[REQUEST_PING] = ping,         [REQUEST_LOAD] = load,
-		[REQUEST_UNLOAD] = unload,     [REQUEST_QUERY] = query,
-		[REQUEST_ACTIVATE] = activate, [REQUEST_DEACTIVATE] = deactivate,
-		[REQUEST_NEXT] = next_result,  [REQUEST_CONTINUE] = let_continue,
-		[REQUEST_ABORT] = let_abort,   [REQUEST_RELOAD] = reload,
+		[REQUEST_PING] = ping,        [REQUEST_LOAD] = load_operation,   [REQUEST_UNLOAD] = unload,
+		[REQUEST_QUERY] = query,      [REQUEST_ACTIVATE] = activate,     [REQUEST_DEACTIVATE] = deactivate,
+		[REQUEST_NEXT] = next_result, [REQUEST_CONTINUE] = let_continue, [REQUEST_ABORT] = let_abort,
+		[REQUEST_RELOAD] = reload,
 	};
 	struct operation operation = { .daemon = context, .client = client, .request = request, .body = body };
 

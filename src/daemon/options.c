@@ -236,7 +236,7 @@ static const enum option_id filters[FILTERS] = { OPTION_CGROUP, OPTION_CONTAINER
 						 OPTION_USER };
 
 /* What no option can tell alone. */
-static int check(const struct cli_arguments *arguments, struct asterism_diag *diag)
+static int check_daemon_options(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
 	const struct cli_value *scope = &arguments->options[OPTION_SCOPE], *pids = &arguments->options[OPTION_PID];
 
@@ -262,46 +262,46 @@ static int check(const struct cli_arguments *arguments, struct asterism_diag *di
 	return 0;
 }
 
-static const char *text_of(const struct cli_arguments *arguments, enum option_id id, const char *otherwise)
+static const char *option_text(const struct cli_arguments *arguments, enum option_id id, const char *otherwise)
 {
 	return cli_has(arguments, id) ? arguments->options[id].text : otherwise;
 }
 
-static uint64_t number_of(const struct cli_arguments *arguments, enum option_id id, uint64_t otherwise)
+static uint64_t option_number(const struct cli_arguments *arguments, enum option_id id, uint64_t otherwise)
 {
 	return cli_has(arguments, id) ? arguments->options[id].number : otherwise;
 }
 
-static void take(const struct cli_arguments *arguments, struct options *options)
+static void take_options(const struct cli_arguments *arguments, struct options *options)
 {
 	const struct cli_value *pids = &arguments->options[OPTION_PID];
 
 	*options = (struct options){
-		.rules = text_of(arguments, OPTION_RULES, RULES_DEFAULT),
-		.socket = text_of(arguments, OPTION_SOCKET, SOCKET_DEFAULT),
-		.group = text_of(arguments, OPTION_GROUP, NULL),
-		.output = text_of(arguments, OPTION_OUTPUT, "-"),
-		.mode = (mode_t)number_of(arguments, OPTION_MODE, 0),
-		.metrics = text_of(arguments, OPTION_METRICS, NULL),
+		.rules = option_text(arguments, OPTION_RULES, RULES_DEFAULT),
+		.socket = option_text(arguments, OPTION_SOCKET, SOCKET_DEFAULT),
+		.group = option_text(arguments, OPTION_GROUP, NULL),
+		.output = option_text(arguments, OPTION_OUTPUT, "-"),
+		.mode = (mode_t)option_number(arguments, OPTION_MODE, 0),
+		.metrics = option_text(arguments, OPTION_METRICS, NULL),
 		.allow_actions = cli_has(arguments, OPTION_ALLOW_ACTIONS),
-		.policy = text_of(arguments, OPTION_POLICY, NULL),
-		.scope = (enum asterism_scope)number_of(arguments, OPTION_SCOPE,
-							pids->count ? ASTERISM_SCOPE_TREE : ASTERISM_SCOPE_ALL),
+		.policy = option_text(arguments, OPTION_POLICY, NULL),
+		.scope = (enum asterism_scope)option_number(arguments, OPTION_SCOPE,
+							    pids->count ? ASTERISM_SCOPE_TREE : ASTERISM_SCOPE_ALL),
 		.pid_count = pids->count,
-		.memory_max_bytes = number_of(arguments, OPTION_MEMORY_MAX, MEMORY_DEFAULT),
-		.cpu_max_percent = (uint32_t)number_of(arguments, OPTION_CPU_MAX, 0),
-		.rate = (uint32_t)number_of(arguments, OPTION_RATE, RATE_DEFAULT),
+		.memory_max_bytes = option_number(arguments, OPTION_MEMORY_MAX, MEMORY_DEFAULT),
+		.cpu_max_percent = (uint32_t)option_number(arguments, OPTION_CPU_MAX, 0),
+		.rate = (uint32_t)option_number(arguments, OPTION_RATE, RATE_DEFAULT),
 		.min_severity = cli_has(arguments, OPTION_MIN_SEVERITY)
 					? (uint32_t)arguments->options[OPTION_MIN_SEVERITY].number + 1
 					: SEVERITY_NONE,
-		.units_max = (uint32_t)number_of(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
+		.units_max = (uint32_t)option_number(arguments, OPTION_UNITS_MAX, UNITS_DEFAULT),
 		.measure = cli_has(arguments, OPTION_MEASURE),
 		.count_transitions = cli_has(arguments, OPTION_COUNT_TRANSITIONS),
-		.recordings = text_of(arguments, OPTION_RECORDINGS, NULL),
-		.recordings_max_bytes = number_of(arguments, OPTION_RECORDINGS_MAX, RECORDINGS_DEFAULT),
+		.recordings = option_text(arguments, OPTION_RECORDINGS, NULL),
+		.recordings_max_bytes = option_number(arguments, OPTION_RECORDINGS_MAX, RECORDINGS_DEFAULT),
 		.clients_record = cli_has(arguments, OPTION_CLIENTS_RECORD),
 		.sensors = cli_has(arguments, OPTION_SENSORS) || cli_has(arguments, OPTION_SENSORS_ALWAYS),
-		.sensors_quota_bytes = number_of(arguments, OPTION_SENSORS_QUOTA, 0),
+		.sensors_quota_bytes = option_number(arguments, OPTION_SENSORS_QUOTA, 0),
 		.always = cli_has(arguments, OPTION_SENSORS_ALWAYS),
 	};
 	const char **lists[FILTERS] = { options->cgroups, options->containers, options->units, options->comms,
@@ -339,11 +339,11 @@ int options_read(int argc, char **argv, struct options *options)
 	} else if (!result && cli_has(&arguments, OPTION_VERSION)) {
 		puts("asterismd " ASTERISM_VERSION);
 		status = 1;
-	} else if (result || check(&arguments, diag)) {
+	} else if (result || check_daemon_options(&arguments, diag)) {
 		cli_print(diag);
 		status = USAGE;
 	} else {
-		take(&arguments, options);
+		take_options(&arguments, options);
 		find_ids(options, diag);
 		cli_print(diag);
 	}

@@ -53,7 +53,7 @@ static int open_where(const struct output *output, const char **why)
 	return fd;
 }
 
-static void report(struct output *output, int error, const char *why)
+static void report_lost_output(struct output *output, int error, const char *why)
 {
 	if (error && error != output->error)
 		log_line(output->is_open ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "cannot write matches to %s: %s",
@@ -71,7 +71,7 @@ static int connect_output(struct output *output)
 	int fd = open_where(output, &why);
 
 	if (fd < 0) {
-		report(output, -fd, why);
+		report_lost_output(output, -fd, why);
 		return fd;
 	}
 	output->fd = fd;
@@ -106,7 +106,7 @@ void output_close(struct output *output)
 }
 
 /* The lines that wait are lost, but for the rest of one that is partly written. */
-static void drop(struct output *output)
+static void drop_output_lines(struct output *output)
 {
 	size_t kept = 0;
 
@@ -121,7 +121,7 @@ static void drop(struct output *output)
 static void hang_up(struct output *output, uint64_t now_ns)
 {
 	output->lines_dropped += output->is_open_line;
-	drop(output);
+	drop_output_lines(output);
 	output->length = 0;
 	output->is_open_line = false;
 	if (output->fd >= 0)
@@ -169,7 +169,7 @@ void output_match(struct output *output, const char *unit, const char *text, siz
 	output_line(output, text + 1, length - 1);
 }
 
-static ssize_t put(const struct output *output)
+static ssize_t put_queued_output(const struct output *output)
 {
 	if (output->is_socket)
 		return send(output->fd, output->bytes, output->length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -201,20 +201,20 @@ void output_flush(struct output *output, uint64_t now_ns)
 		hang_up(output, now_ns < output->retry_ns ? output->retry_ns - RETRY_NS : now_ns);
 		return;
 	}
-	length = put(output);
+	length = put_queued_output(output);
 	if (length > 0) {
 		took(output, (size_t)length);
 		if (!output->length)
-			report(output, 0, NULL);
+			report_lost_output(output, 0, NULL);
 		return;
 	}
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	int error = length < 0 ? errno : EIO;
 
-	report(output, error, strerror(error));
+	report_lost_output(output, error, strerror(error));
 	if (is_final(error))
 		hang_up(output, now_ns);
 	else
-		drop(output);
+		drop_output_lines(output);
 }

@@ -28,7 +28,7 @@ static bool is_root(const struct operation *operation)
 }
 
 /* The one that is named, or the only one; without it the client has its reply. */
-static bool find(struct operation *operation)
+static bool find_recording(struct operation *operation)
 {
 	struct recordings *recordings = &operation->daemon->recordings;
 	const char *name = operation->request->unit;
@@ -51,7 +51,7 @@ static bool find(struct operation *operation)
 
 static bool find_own(struct operation *operation)
 {
-	if (!find(operation))
+	if (!find_recording(operation))
 		return false;
 	if (is_root(operation) || operation->recording->owner == operation->client->user)
 		return true;
@@ -83,7 +83,7 @@ static bool may_start(struct operation *operation)
 	return false;
 }
 
-static const char *word_of(int result)
+static const char *result_word(int result)
 {
 	switch (result) {
 	case -EINVAL:
@@ -117,7 +117,7 @@ static void begin_reply(struct operation *operation)
 		    operation->recording->name);
 }
 
-static void start(struct operation *operation)
+static void start_recording(struct operation *operation)
 {
 	const struct request *request = operation->request;
 	const struct recordings_order order = {
@@ -137,7 +137,7 @@ static void start(struct operation *operation)
 		return;
 	result = recordings_start(operation->daemon, &order, &operation->recording, why);
 	if (result) {
-		client_refuse(operation->client, word_of(result), "%s", why);
+		client_refuse(operation->client, result_word(result), "%s", why);
 		return;
 	}
 	asterism_recording_stats(operation->recording->engine, &stats);
@@ -181,7 +181,7 @@ static void mask(struct operation *operation)
 		return;
 	result = asterism_recording_mask(operation->recording->engine, operation->events);
 	if (result) {
-		client_refuse(operation->client, word_of(result), "%s",
+		client_refuse(operation->client, result_word(result), "%s",
 			      asterism_session_error(operation->daemon->session));
 		return;
 	}
@@ -191,7 +191,7 @@ static void mask(struct operation *operation)
 	end_with_notes(operation);
 }
 
-static void flush(struct operation *operation)
+static void flush_recording(struct operation *operation)
 {
 	if (!find_own(operation))
 		return;
@@ -208,7 +208,7 @@ static void flush(struct operation *operation)
 	}
 }
 
-static void snapshot(struct operation *operation)
+static void take_snapshot(struct operation *operation)
 {
 	char why[RECORDINGS_WHY_BYTES];
 	int number;
@@ -262,7 +262,7 @@ static void status(struct operation *operation)
 	uint64_t bytes;
 	size_t traces;
 
-	if (*operation->request->unit && !find(operation))
+	if (*operation->request->unit && !find_recording(operation))
 		return;
 	recordings_usage(recordings, &bytes, &traces);
 	text_append(reply, "{\"ok\":true,\"recordings\":[");
@@ -288,8 +288,12 @@ bool daemon_serve_recording(struct daemon *daemon, struct client *client, const 
 			    const struct frame_message *body)
 {
 	static void (*const functions[REQUEST_OPS])(struct operation *) = {
-		[REQUEST_RECORD_START] = start, [REQUEST_RECORD_STOP] = stop,         [REQUEST_RECORD_MASK] = mask,
-		[REQUEST_RECORD_FLUSH] = flush, [REQUEST_RECORD_SNAPSHOT] = snapshot, [REQUEST_RECORD_STATUS] = status,
+		[REQUEST_RECORD_START] = start_recording,
+		[REQUEST_RECORD_STOP] = stop,
+		[REQUEST_RECORD_MASK] = mask,
+		[REQUEST_RECORD_FLUSH] = flush_recording,
+		[REQUEST_RECORD_SNAPSHOT] = take_snapshot,
+		[REQUEST_RECORD_STATUS] = status,
 	};
 	struct operation operation = { .daemon = daemon, .client = client, .request = request };
 	size_t length = body ? body->length : 0;

@@ -305,7 +305,7 @@ int recordings_start(struct daemon *daemon, const struct recordings_order *order
 }
 
 /* What a flight recording holds at its end is not thrown away. */
-static void write_end(const struct recordings *recordings, struct daemon_recording *recording)
+static void write_recording_end(const struct recordings *recordings, struct daemon_recording *recording)
 {
 	char why[RECORDINGS_WHY_BYTES];
 
@@ -324,7 +324,7 @@ void recordings_stop(struct recordings *recordings, struct daemon_recording *rec
 {
 	struct asterism_recording_stats end = { .size = sizeof end };
 
-	write_end(recordings, recording);
+	write_recording_end(recordings, recording);
 	asterism_recording_finish(recording->engine);
 	recordings_look(recordings, UINT64_MAX);
 	asterism_recording_stats(recording->engine, &end);

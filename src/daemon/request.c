@@ -61,7 +61,7 @@ bool request_has_body(enum request_op op)
 	return ops[op].members & LENGTH;
 }
 
-static int wrong(char *why, const char *text)
+static int wrong_request(char *why, const char *text)
 {
 	snprintf(why, REQUEST_WHY_BYTES, "%s", text);
 	return -EINVAL;
@@ -72,16 +72,16 @@ static int read_op(const json_t *object, struct request *request, char *why)
 	const char *name = json_string_value(json_object_get(object, "op"));
 
 	if (!name)
-		return wrong(why, "the request needs a string member \"op\"");
+		return wrong_request(why, "the request needs a string member \"op\"");
 	for (request->op = 0; request->op < REQUEST_OPS; request->op++)
 		if (strcmp(ops[request->op].name, name) == 0)
 			return 0;
-	wrong(why, "unknown operation");
+	wrong_request(why, "unknown operation");
 	return -ENOSYS;
 }
 
 /* An integer from least to most, or -1. */
-static json_int_t number_of(const json_t *value, json_int_t least, json_int_t most)
+static json_int_t request_integer(const json_t *value, json_int_t least, json_int_t most)
 {
 	json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
 
@@ -94,7 +94,7 @@ static int read_unit(const json_t *value, struct request *request, char *why)
 
 	if (!name || !*name || json_string_length(value) >= REQUEST_UNIT_BYTES ||
 	    json_string_length(value) != strlen(name))
-		return wrong(why, "a name must be a string of 1 to 128 bytes");
+		return wrong_request(why, "a name must be a string of 1 to 128 bytes");
 	snprintf(request->unit, sizeof request->unit, "%s", name);
 	return 0;
 }
@@ -122,15 +122,15 @@ static bool is_of_kind(const char *key)
 
 static int read_kind(const char *key, const json_t *value, struct request *request, char *why)
 {
-	json_int_t number = number_of(value, 1, INT64_MAX);
+	json_int_t number = request_integer(value, 1, INT64_MAX);
 	uint64_t given = (uint64_t)number;
 
 	if (strcmp(key, "flight") == 0) {
 		request->flight = json_is_true(value);
-		return json_is_boolean(value) ? 0 : wrong(why, "\"flight\" must be true or false");
+		return json_is_boolean(value) ? 0 : wrong_request(why, "\"flight\" must be true or false");
 	}
 	if (number < 0)
-		return wrong(why, "\"max_bytes\", \"ring_bytes\" and \"last_ns\" must be positive numbers");
+		return wrong_request(why, "\"max_bytes\", \"ring_bytes\" and \"last_ns\" must be positive numbers");
 	for (size_t i = 0; i < KINDS; i++)
 		if (strcmp(key, kinds[i].name) == 0)
 			memcpy((char *)request + kinds[i].offset, &given, sizeof given);
@@ -151,25 +151,29 @@ static int read_member(const char *key, const json_t *value, struct request *req
 	if (members & KIND && is_of_kind(key))
 		return read_kind(key, value, request, why);
 	if (strcmp(key, "length") == 0 && members & LENGTH) {
-		number = number_of(value, 0, FRAME_BODY_BYTES_MAX);
+		number = request_integer(value, 0, FRAME_BODY_BYTES_MAX);
 		request->length = (size_t)number;
-		return number < 0 ? wrong(why, "\"length\" must be a number of bytes, at most 16 MiB") : 0;
+		return number < 0 ? wrong_request(why, "\"length\" must be a number of bytes, at most 16 MiB") : 0;
 	}
 	if (strcmp(key, "activate") == 0 && members & ACTIVATE) {
 		request->activate = json_is_true(value);
-		return json_is_boolean(value) ? 0 : wrong(why, "\"activate\" must be true or false");
+		return json_is_boolean(value) ? 0 : wrong_request(why, "\"activate\" must be true or false");
 	}
 	if (strcmp(key, "ticket") == 0 && members & TICKET) {
-		number = number_of(value, 1, INT64_MAX);
+		number = request_integer(value, 1, INT64_MAX);
 		request->ticket = (uint64_t)number;
-		return number < 0 ? wrong(why, "\"ticket\" must be the number that came with the verdict request") : 0;
+		return number < 0
+			       ? wrong_request(why, "\"ticket\" must be the number that came with the verdict request")
+			       : 0;
 	}
 	if (strcmp(key, "timeout_ms") == 0 && members & TIMEOUT) {
-		number = number_of(value, 0, REQUEST_TIMEOUT_MS_MAX);
+		number = request_integer(value, 0, REQUEST_TIMEOUT_MS_MAX);
 		request->timeout_ms = (uint32_t)number;
-		return number < 0 ? wrong(why, "\"timeout_ms\" must be a number of milliseconds, at most one hour") : 0;
+		return number < 0
+			       ? wrong_request(why, "\"timeout_ms\" must be a number of milliseconds, at most one hour")
+			       : 0;
 	}
-	return wrong(why, "the request has a member that this operation does not know");
+	return wrong_request(why, "the request has a member that this operation does not know");
 }
 
 static int read_object(json_t *object, struct request *request, char *why)
@@ -179,7 +183,7 @@ static int read_object(json_t *object, struct request *request, char *why)
 	int result;
 
 	if (!json_is_object(object))
-		return wrong(why, "the request must be a JSON object");
+		return wrong_request(why, "the request must be a JSON object");
 	result = read_op(object, request, why);
 	if (result)
 		return result;
@@ -191,11 +195,11 @@ static int read_object(json_t *object, struct request *request, char *why)
 			return result;
 	}
 	if (ops[request->op].members & NEEDS_UNIT && !request->unit[0])
-		return wrong(why, "this operation needs a \"unit\"");
+		return wrong_request(why, "this operation needs a \"unit\"");
 	if (ops[request->op].members & LENGTH && !json_object_get(object, "length"))
-		return wrong(why, "the request needs a \"length\": the number of bytes that follow it");
+		return wrong_request(why, "the request needs a \"length\": the number of bytes that follow it");
 	if (ops[request->op].members & TICKET && !request->ticket)
-		return wrong(why, "this operation needs a \"ticket\"");
+		return wrong_request(why, "this operation needs a \"ticket\"");
 	return 0;
 }
 

@@ -77,7 +77,7 @@ bool results_reply(struct client *client)
 	return true;
 }
 
-static bool wants(const struct client *client, const char *unit)
+static bool wants_unit(const struct client *client, const char *unit)
 {
 	return client->fd >= 0 && client->wants_results &&
 	       (!client->wanted_unit[0] || strcmp(client->wanted_unit, unit) == 0);
@@ -88,7 +88,7 @@ bool clients_want(const struct clients *clients, const char *unit, bool only_roo
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
 		const struct client *client = &clients->items[i];
 
-		if (wants(client, unit) && (!only_root || client->user == 0))
+		if (wants_unit(client, unit) && (!only_root || client->user == 0))
 			return true;
 	}
 	return false;
@@ -101,7 +101,7 @@ size_t clients_give(struct clients *clients, struct result *result)
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
 		struct client *client = &clients->items[i];
 
-		if (!wants(client, result->unit))
+		if (!wants_unit(client, result->unit))
 			continue;
 		if (client->count == CLIENT_RESULTS_MAX ||
 		    client->result_bytes + result->length > CLIENT_RESULTS_BYTES_MAX) {

@@ -20,7 +20,7 @@ uint32_t desl_sources_of(const struct desl_type *type, const struct desl_expr *e
 	return sources;
 }
 
-static bool wrong(struct desl_reading *reading, const struct desl_expr *expr, const char *hint, const char *text)
+static bool wrong_expr(struct desl_reading *reading, const struct desl_expr *expr, const char *hint, const char *text)
 {
 	lang_error(reading->report, &expr->location, hint, "%s", text);
 	return false;
@@ -31,7 +31,7 @@ static bool add_conjunct(struct desl_reading *reading, struct desl_expr *expr)
 	struct desl_type *type = reading->type;
 
 	if (type->conjunct_count == CONJUNCTS_MAX)
-		return wrong(reading, expr, "derive it in two steps", "the constraint has too many relations");
+		return wrong_expr(reading, expr, "derive it in two steps", "the constraint has too many relations");
 	type->conjuncts[type->conjunct_count++] = expr;
 	return true;
 }
@@ -40,16 +40,16 @@ static bool add_conjunct(struct desl_reading *reading, struct desl_expr *expr)
 static bool check_operands(struct desl_reading *reading, const struct desl_expr *expr)
 {
 	if (desl_is_aggregate(expr->op))
-		return wrong(reading, expr, "derive the aggregate in a type of its own, and constrain that",
-			     "a constraint selects what is aggregated: it has no aggregate itself");
+		return wrong_expr(reading, expr, "derive the aggregate in a type of its own, and constrain that",
+				  "a constraint selects what is aggregated: it has no aggregate itself");
 	if (expr->op == DESL_EARLIER)
-		return wrong(reading, expr, "write r.field(eq(x, type.field), default)",
-			     "ask for earlier records in a reference");
+		return wrong_expr(reading, expr, "write r.field(eq(x, type.field), default)",
+				  "ask for earlier records in a reference");
 	if (expr->op == DESL_REFERENCE || expr->op == DESL_RUN)
-		return wrong(reading, expr, "use it within and(...), or by itself",
-			     "neither references nor run can be negated, or be one of several");
+		return wrong_expr(reading, expr, "use it within and(...), or by itself",
+				  "neither references nor run can be negated, or be one of several");
 	if (expr->op == DESL_OWN && reading->type->fields[expr->column].self.text)
-		return wrong(reading, expr, NULL, "the field is computed after records are combined");
+		return wrong_expr(reading, expr, NULL, "the field is computed after records are combined");
 	if (expr->op == DESL_OWN)
 		return check_operands(reading, reading->type->fields[expr->column].filter);
 	for (const struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
@@ -59,7 +59,7 @@ static bool check_operands(struct desl_reading *reading, const struct desl_expr 
 	return true;
 }
 
-static bool is_same(const struct desl_expr *a, const struct desl_expr *b)
+static bool is_same_constraint(const struct desl_expr *a, const struct desl_expr *b)
 {
 	return a->op == b->op && a->source == b->source && a->column == b->column;
 }
@@ -74,10 +74,13 @@ static bool take_earlier(struct desl_reading *reading, struct desl_expr *expr)
 
 	if (relation->op != DESL_EQ || record->op != DESL_EARLIER || desl_has(asked, DESL_EARLIER, DESL_EARLIER) ||
 	    desl_has(asked, DESL_AVG, DESL_NUM))
-		return wrong(reading, relation, "write eq(x, type.field), x being of the record that asks",
-			     "earlier records are found by a field of theirs that equals one of the asking record");
-	if (type->earlier_key && (!is_same(type->earlier_key, asked) || type->record_key->column != record->column))
-		return wrong(reading, relation, NULL, "all references to earlier records have to find the same ones");
+		return wrong_expr(
+			reading, relation, "write eq(x, type.field), x being of the record that asks",
+			"earlier records are found by a field of theirs that equals one of the asking record");
+	if (type->earlier_key &&
+	    (!is_same_constraint(type->earlier_key, asked) || type->record_key->column != record->column))
+		return wrong_expr(reading, relation, NULL,
+				  "all references to earlier records have to find the same ones");
 	type->earlier_key = asked;
 	type->record_key = record;
 	return true;
@@ -93,11 +96,12 @@ static bool take_optional(struct desl_reading *reading, struct desl_expr *expr)
 	uint32_t a = desl_sources_of(reading->type, relation->operands->next);
 
 	if (relation->op != DESL_EQ || !((x == bit && !(a & bit)) || (a == bit && !(x & bit))))
-		return wrong(reading, relation, "write name.field(eq(name.key, a), 0)",
-			     "the records are found by a field of theirs that equals something of others");
-	if (source->optional && (!is_same(source->optional->operands, relation->operands) ||
-				 !is_same(source->optional->operands->next, relation->operands->next)))
-		return wrong(reading, relation, NULL, "all references to the same type have to find the same records");
+		return wrong_expr(reading, relation, "write name.field(eq(name.key, a), 0)",
+				  "the records are found by a field of theirs that equals something of others");
+	if (source->optional && (!is_same_constraint(source->optional->operands, relation->operands) ||
+				 !is_same_constraint(source->optional->operands->next, relation->operands->next)))
+		return wrong_expr(reading, relation, NULL,
+				  "all references to the same type have to find the same records");
 	if (!source->optional && !check_operands(reading, relation))
 		return false;
 	source->optional = relation;
@@ -151,8 +155,8 @@ static bool flatten(struct desl_reading *reading, struct desl_expr *expr)
 static bool check_asked(struct desl_reading *reading, const struct desl_expr *expr)
 {
 	if (expr->op == DESL_EARLIER && !reading->type->is_referenced[expr->column])
-		return wrong(reading, expr, "add to the constraint: r.field(eq(x, type.key), default)",
-			     "it is ambiguous which earlier records this refers to");
+		return wrong_expr(reading, expr, "add to the constraint: r.field(eq(x, type.key), default)",
+				  "it is ambiguous which earlier records this refers to");
 	for (const struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
 		if (!check_asked(reading, operand))
 			return false;
@@ -181,32 +185,32 @@ static bool check_self(struct desl_reading *reading)
 
 		if (!field->self.text) {
 			if (desl_has(field->filter, DESL_EARLIER, DESL_EARLIER))
-				return wrong(reading, field->filter, "write: Number x selfreference r = ...",
-					     "earlier records are for fields with selfreference");
+				return wrong_expr(reading, field->filter, "write: Number x selfreference r = ...",
+						  "earlier records are for fields with selfreference");
 			continue;
 		}
 		if (type->self_field >= 0)
-			return wrong(reading, field->filter, "derive the other one in a type of its own",
-				     "a type has one field with selfreference");
+			return wrong_expr(reading, field->filter, "derive the other one in a type of its own",
+					  "a type has one field with selfreference");
 		type->self_field = (int)i;
 		if (field->kind != DESL_NUMBER)
-			return wrong(reading, field->filter, NULL, "a field with selfreference is a Number");
+			return wrong_expr(reading, field->filter, NULL, "a field with selfreference is a Number");
 	}
 	if (type->self_field < 0)
 		return true;
 	if (!type->earlier_key)
-		return wrong(reading, type->fields[type->self_field].filter,
-			     "add to the constraint: r.field(eq(x, type.field), default)",
-			     "it is ambiguous which earlier records are meant");
+		return wrong_expr(reading, type->fields[type->self_field].filter,
+				  "add to the constraint: r.field(eq(x, type.field), default)",
+				  "it is ambiguous which earlier records are meant");
 	if (depends_on_earlier(type, type->earlier_key) || type->fields[type->record_key->column].self.text ||
 	    depends_on_earlier(type, type->fields[type->record_key->column].filter))
-		return wrong(reading, type->earlier_key, NULL,
-			     "records cannot be found by a value computed from earlier ones");
+		return wrong_expr(reading, type->earlier_key, NULL,
+				  "records cannot be found by a value computed from earlier ones");
 	if (!check_asked(reading, type->fields[type->self_field].filter))
 		return false;
 	if (type->is_grouped)
-		return wrong(reading, type->groups, "group in a type that is derived from this one",
-			     "selfreference and 'group by' do not go together");
+		return wrong_expr(reading, type->groups, "group in a type that is derived from this one",
+				  "selfreference and 'group by' do not go together");
 	return true;
 }
 

@@ -32,7 +32,7 @@ struct following {
 	struct hash_table known;
 };
 
-static const uint32_t *row_of(const struct desl_making *making, size_t index)
+static const uint32_t *following_row(const struct desl_making *making, size_t index)
 {
 	return making->rows + index * making->type->source_count;
 }
@@ -54,7 +54,7 @@ static uint32_t find_key(const struct following *following, enum desl_kind kind,
 static int add_combination(struct following *following, uint32_t index)
 {
 	struct desl_making *making = following->making;
-	struct desl_at at = { .making = making, .row = row_of(making, index) };
+	struct desl_at at = { .making = making, .row = following_row(making, index) };
 	const struct desl_expr *key = making->type->record_key;
 	union desl_cell cell = desl_value(making->type->fields[key->column].filter, &at);
 	uint32_t found = find_key(following, key->kind, cell);
@@ -80,7 +80,7 @@ static int add_combination(struct following *following, uint32_t index)
 static uint32_t asked_by(const struct following *following, uint32_t index)
 {
 	const struct desl_making *making = following->making;
-	struct desl_at at = { .making = making, .row = row_of(making, index) };
+	struct desl_at at = { .making = making, .row = following_row(making, index) };
 	const struct desl_expr *asked = making->type->earlier_key;
 
 	return find_key(following, asked->kind, desl_value(asked, &at));
@@ -128,7 +128,7 @@ static int put_records(struct following *following, uint32_t number)
 	key->start = (uint32_t)making->type->table.rows;
 	for (uint32_t i = key->first; i != HASH_NONE && !result; i = following->next[i]) {
 		uint32_t asked = asked_by(following, i);
-		struct desl_at at = { .making = making, .row = row_of(making, i), .earlier = HASH_NONE };
+		struct desl_at at = { .making = making, .row = following_row(making, i), .earlier = HASH_NONE };
 
 		if (asked != HASH_NONE) {
 			at.earlier_first = following->keys[asked].start;
@@ -143,7 +143,7 @@ static int put_records(struct following *following, uint32_t number)
 }
 
 /* Depth first, without recursion. */
-static int visit(struct following *following, uint32_t number)
+static int visit_row(struct following *following, uint32_t number)
 {
 	int result = 0;
 
@@ -183,7 +183,7 @@ int desl_follow(struct desl_making *making)
 		result = add_combination(&following, i);
 	for (uint32_t i = 0; i < following.count && !result; i++) {
 		if (!following.keys[i].is_done)
-			result = visit(&following, i);
+			result = visit_row(&following, i);
 	}
 	alloc_free(following.next);
 	alloc_free(following.keys);

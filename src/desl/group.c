@@ -25,7 +25,7 @@ struct grouping {
 	size_t seen_mask, seen_count;
 };
 
-static const uint32_t *row_of(const struct desl_making *making, size_t index)
+static const uint32_t *group_row(const struct desl_making *making, size_t index)
 {
 	return making->rows + index * making->type->source_count;
 }
@@ -48,9 +48,9 @@ static int add_group(struct grouping *grouping, const union desl_cell *cells, ui
 	return 0;
 }
 
-static int find_group(struct grouping *grouping, uint32_t index, uint32_t *group)
+static int find_row_group(struct grouping *grouping, uint32_t index, uint32_t *group)
 {
-	struct desl_at at = { .making = grouping->making, .row = row_of(grouping->making, index) };
+	struct desl_at at = { .making = grouping->making, .row = group_row(grouping->making, index) };
 	union desl_cell cells[KEYS_MAX] = { { 0 } };
 	uint64_t hash = grouping->making->program->texts.seed;
 	int result;
@@ -127,7 +127,7 @@ static int add_sums(struct grouping *grouping, const uint32_t *groups, unsigned 
 	grouping->seen = NULL;
 	grouping->seen_count = 0;
 	for (size_t i = 0; i < making->count; i++) {
-		uint32_t candidate = row_of(making, i)[source];
+		uint32_t candidate = group_row(making, i)[source];
 		int is_new = candidate == HASH_NONE            ? 0
 			     : making->type->source_count == 1 ? 1
 							       : see(grouping, groups[i], candidate);
@@ -149,7 +149,7 @@ static void add_combined(struct grouping *grouping, const uint32_t *groups, unsi
 	unsigned slots = making->type->aggregate_count;
 
 	for (size_t i = 0; i < making->count; i++) {
-		struct desl_at at = { .making = making, .row = row_of(making, i) };
+		struct desl_at at = { .making = making, .row = group_row(making, i) };
 		union desl_cell cell = desl_value(operand, &at);
 		double value = operand->kind == DESL_NUMBER ? cell.number : 0;
 
@@ -159,7 +159,7 @@ static void add_combined(struct grouping *grouping, const uint32_t *groups, unsi
 	}
 }
 
-static int sum_up(struct grouping *grouping, const uint32_t *groups)
+static int sum_groups(struct grouping *grouping, const uint32_t *groups)
 {
 	struct desl_making *making = grouping->making;
 	int result = 0;
@@ -189,7 +189,7 @@ static int put_groups(struct grouping *grouping)
 	for (size_t i = 0; i < grouping->count && !result; i++) {
 		struct desl_at at = {
 			.making = making,
-			.row = grouping->first[i] == HASH_NONE ? nothing : row_of(making, grouping->first[i]),
+			.row = grouping->first[i] == HASH_NONE ? nothing : group_row(making, grouping->first[i]),
 			.sums = grouping->sums + i * making->type->aggregate_count,
 		};
 
@@ -212,9 +212,9 @@ int desl_group(struct desl_making *making)
 			grouping.keys[grouping.key_count++] = group;
 	}
 	for (size_t i = 0; i < making->count && !result; i++)
-		result = find_group(&grouping, (uint32_t)i, &groups[i]);
+		result = find_row_group(&grouping, (uint32_t)i, &groups[i]);
 	if (!result)
-		result = sum_up(&grouping, groups);
+		result = sum_groups(&grouping, groups);
 	if (!result)
 		result = put_groups(&grouping);
 	alloc_free(groups);

@@ -26,7 +26,7 @@ static bool add_aggregate(struct desl_reading *reading, struct desl_expr *expr)
 }
 
 /* Finds aggregates; those over earlier records are none of the type's. */
-static bool collect(struct desl_reading *reading, struct desl_expr *expr)
+static bool collect_groups(struct desl_reading *reading, struct desl_expr *expr)
 {
 	if (desl_is_aggregate(expr->op) && desl_has(expr->operands, DESL_EARLIER, DESL_EARLIER)) {
 		expr->slot = UINT32_MAX;
@@ -35,7 +35,7 @@ static bool collect(struct desl_reading *reading, struct desl_expr *expr)
 	if (desl_is_aggregate(expr->op))
 		return add_aggregate(reading, expr);
 	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next) {
-		if (!collect(reading, operand))
+		if (!collect_groups(reading, operand))
 			return false;
 	}
 	return true;
@@ -201,7 +201,7 @@ bool desl_check_groups(struct desl_reading *reading)
 		return false;
 	}
 	for (unsigned i = 0; i < type->field_count; i++) {
-		if (!collect(reading, type->fields[i].filter))
+		if (!collect_groups(reading, type->fields[i].filter))
 			return false;
 	}
 	for (const struct desl_expr *group = type->groups; group; group = group->next) {

@@ -86,7 +86,7 @@ static void take_bound(struct step *step, const struct desl_expr *relation, uint
 		step->high = other;
 }
 
-static void prepare(struct step *step, bool only_look)
+static void prepare_join_step(struct step *step, bool only_look)
 {
 	struct desl_making *making = step->making;
 	const struct desl_type *type = making->type;
@@ -303,7 +303,7 @@ static int add_source(struct desl_making *making, unsigned source)
 		return -ENOMEM;
 	step->making = making;
 	step->source = source;
-	prepare(step, false);
+	prepare_join_step(step, false);
 	if (step->key_count)
 		result = build_hash(step);
 	else if (step->column)
@@ -327,14 +327,14 @@ static int rank_source(struct desl_making *making, unsigned source)
 {
 	struct step step = { .making = making, .source = source };
 
-	prepare(&step, true);
+	prepare_join_step(&step, true);
 	if (making->type->sources[source].optional)
 		return step.key_count ? 0 : -1;
 	return step.key_count ? 4 : step.low && step.high ? 3 : step.column ? 2 : 1;
 }
 
 /* The one to begin with: not one that others give both bounds of. */
-static unsigned find_first(struct desl_making *making)
+static unsigned find_first_step(struct desl_making *making)
 {
 	const struct desl_type *type = making->type;
 	unsigned first = DESL_SOURCES_MAX;
@@ -357,7 +357,7 @@ static unsigned find_first(struct desl_making *making)
 	return first;
 }
 
-static int begin(struct desl_making *making, unsigned first)
+static int begin_join(struct desl_making *making, unsigned first)
 {
 	unsigned width = making->type->source_count;
 
@@ -374,7 +374,7 @@ static int begin(struct desl_making *making, unsigned first)
 
 int desl_join(struct desl_making *making)
 {
-	int result = begin(making, find_first(making));
+	int result = begin_join(making, find_first_step(making));
 
 	while (!result) {
 		int best = -2, rank;

@@ -16,11 +16,11 @@ bool desl_has(const struct desl_expr *expr, enum desl_op first, enum desl_op las
 	return false;
 }
 
-static enum desl_kind kind_of(struct desl_reading *reading, struct desl_expr *expr);
+static enum desl_kind desl_kind_of(struct desl_reading *reading, struct desl_expr *expr);
 
 static bool need_number(struct desl_reading *reading, struct desl_expr *operand, const char *what)
 {
-	enum desl_kind kind = kind_of(reading, operand);
+	enum desl_kind kind = desl_kind_of(reading, operand);
 
 	if (kind && kind != DESL_NUMBER)
 		lang_error(reading->report, &operand->location,
@@ -59,7 +59,7 @@ static bool check_relation(struct desl_reading *reading, struct desl_expr *expr)
 static enum desl_kind kind_in(struct desl_reading *reading, struct desl_expr *operand, enum desl_op op)
 {
 	if (op != DESL_EQ || operand->op != DESL_EQ)
-		return kind_of(reading, operand);
+		return desl_kind_of(reading, operand);
 	return check_relation(reading, operand) ? kind_in(reading, operand->operands, op) : DESL_NO_KIND;
 }
 
@@ -110,7 +110,7 @@ static enum desl_kind kind_of_own(struct desl_reading *reading, const struct des
 	}
 	if (!field->kind) {
 		field->is_visiting = true;
-		field->kind = kind_of(reading, field->filter);
+		field->kind = desl_kind_of(reading, field->filter);
 		field->is_visiting = false;
 	}
 	return field->kind;
@@ -125,7 +125,7 @@ static enum desl_kind kind_of_operation(struct desl_reading *reading, struct des
 	bool is_fine = true;
 
 	if (expr->op == DESL_NUM)
-		return kind_of(reading, expr->operands) ? DESL_NUMBER : DESL_NO_KIND;
+		return desl_kind_of(reading, expr->operands) ? DESL_NUMBER : DESL_NO_KIND;
 	if (expr->op < DESL_ADD || expr->op > DESL_INC) {
 		lang_error(reading->report, &expr->location, "a relation belongs in constraint(...), or behind '@'",
 			   "a condition is not a value");
@@ -136,7 +136,7 @@ static enum desl_kind kind_of_operation(struct desl_reading *reading, struct des
 	return is_fine ? DESL_NUMBER : DESL_NO_KIND;
 }
 
-static enum desl_kind kind_of(struct desl_reading *reading, struct desl_expr *expr)
+static enum desl_kind desl_kind_of(struct desl_reading *reading, struct desl_expr *expr)
 {
 	if (expr->kind)
 		return expr->kind;
@@ -157,9 +157,9 @@ static enum desl_kind kind_of(struct desl_reading *reading, struct desl_expr *ex
 	}
 }
 
-static bool check_field(struct desl_reading *reading, struct desl_field *field)
+static bool check_field_kinds(struct desl_reading *reading, struct desl_field *field)
 {
-	enum desl_kind kind = kind_of(reading, field->filter);
+	enum desl_kind kind = desl_kind_of(reading, field->filter);
 
 	if (!kind)
 		return false;
@@ -221,13 +221,13 @@ bool desl_check_kinds(struct desl_reading *reading)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < type->field_count; i++)
-		is_fine = check_field(reading, &type->fields[i]) && is_fine;
+		is_fine = check_field_kinds(reading, &type->fields[i]) && is_fine;
 	for (struct desl_expr *constraint = type->constraints; constraint; constraint = constraint->next)
 		is_fine = check_condition(reading, constraint) && is_fine;
 	for (struct desl_advice *advice = type->advices; advice; advice = advice->next)
 		is_fine = check_condition(reading, advice->condition) && is_fine;
 	for (struct desl_expr *group = type->groups; group; group = group->next)
-		is_fine = kind_of(reading, group) && is_fine;
+		is_fine = desl_kind_of(reading, group) && is_fine;
 	for (unsigned i = 0; i < type->field_count && is_fine; i++)
 		is_fine = order_field(reading, i, &count);
 	return is_fine;

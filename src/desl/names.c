@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool is_before(const struct desl_reading *reading, const struct desl_type *wanted)
+static bool is_type_before(const struct desl_reading *reading, const struct desl_type *wanted)
 {
 	const struct desl_type *type = reading->program->types;
 
@@ -24,7 +24,7 @@ static int find_source(struct desl_reading *reading, const struct desl_word *nam
 			return (int)i;
 	}
 	of = desl_find_type(reading->program, name->text);
-	if (!is_before(reading, of))
+	if (!is_type_before(reading, of))
 		return -1;
 	if (type->source_count == DESL_SOURCES_MAX) {
 		lang_error(reading->report, &name->location, "derive it in two steps",
@@ -122,14 +122,14 @@ static bool resolve_name(struct desl_reading *reading, struct desl_expr *expr, b
 }
 
 /* is_self: in the filter of a field with selfreference. */
-static bool resolve(struct desl_reading *reading, struct desl_expr *expr, bool is_self)
+static bool resolve_expr(struct desl_reading *reading, struct desl_expr *expr, bool is_self)
 {
 	bool is_fine = true;
 
 	if (expr->op == DESL_NAME)
 		return resolve_name(reading, expr, is_self);
 	if (expr->op == DESL_RUN) {
-		if (is_before(reading, desl_find_type(reading->program, expr->name.text)))
+		if (is_type_before(reading, desl_find_type(reading->program, expr->name.text)))
 			return true;
 		return unknown_type(reading, &expr->name);
 	}
@@ -142,7 +142,7 @@ static bool resolve(struct desl_reading *reading, struct desl_expr *expr, bool i
 		expr->column = name.column;
 	}
 	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next)
-		is_fine = resolve(reading, operand, is_self) && is_fine;
+		is_fine = resolve_expr(reading, operand, is_self) && is_fine;
 	return is_fine;
 }
 
@@ -190,7 +190,7 @@ static bool resolve_none(struct desl_reading *reading, const struct desl_field *
 }
 
 /* A field of the type that is one of a source stands for it. */
-static void follow(const struct desl_type *type, struct desl_expr *expr)
+static void follow_field(const struct desl_type *type, struct desl_expr *expr)
 {
 	for (unsigned i = 0; i < DESL_FIELDS_MAX && expr->op == DESL_OWN; i++) {
 		const struct desl_expr *filter = type->fields[expr->column].filter;
@@ -202,7 +202,7 @@ static void follow(const struct desl_type *type, struct desl_expr *expr)
 		expr->column = filter->column;
 	}
 	for (struct desl_expr *operand = expr->operands; operand; operand = operand->next)
-		follow(type, operand);
+		follow_field(type, operand);
 }
 
 static bool resolve_groups(struct desl_reading *reading)
@@ -212,8 +212,8 @@ static bool resolve_groups(struct desl_reading *reading)
 	for (struct desl_expr *group = reading->type->groups; group; group = group->next) {
 		if (!group->qualifier.text)
 			desl_repair(reading, DESL_QUIRK_GROUP, group);
-		is_fine = resolve(reading, group, false) && is_fine;
-		follow(reading->type, group);
+		is_fine = resolve_expr(reading, group, false) && is_fine;
+		follow_field(reading->type, group);
 	}
 	return is_fine;
 }
@@ -292,10 +292,10 @@ bool desl_resolve(struct desl_reading *reading)
 		if (!field->filter)
 			is_fine = false;
 		else if (field->filter->op != DESL_NONE)
-			is_fine = resolve(reading, field->filter, field->self.text) && is_fine;
+			is_fine = resolve_expr(reading, field->filter, field->self.text) && is_fine;
 	}
 	for (struct desl_expr *constraint = type->constraints; constraint; constraint = constraint->next)
-		is_fine = resolve(reading, constraint, false) && is_fine;
+		is_fine = resolve_expr(reading, constraint, false) && is_fine;
 	for (unsigned i = 0; i < type->field_count; i++) {
 		if (type->fields[i].filter && type->fields[i].filter->op == DESL_NONE)
 			is_fine = resolve_none(reading, &type->fields[i], type->fields[i].filter) && is_fine;
@@ -304,8 +304,8 @@ bool desl_resolve(struct desl_reading *reading)
 	if (!is_fine)
 		return false;
 	for (unsigned i = 0; i < type->field_count; i++)
-		follow(type, type->fields[i].filter);
+		follow_field(type, type->fields[i].filter);
 	for (struct desl_expr *constraint = type->constraints; constraint; constraint = constraint->next)
-		follow(type, constraint);
+		follow_field(type, constraint);
 	return true;
 }

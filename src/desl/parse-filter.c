@@ -17,7 +17,7 @@ static const struct {
 
 static bool parse_sum(struct desl_reading *reading, struct desl_expr **expr);
 
-static bool enter(struct desl_reading *reading)
+static bool enter_filter(struct desl_reading *reading)
 {
 	if (reading->depth < DESL_DEPTH_MAX) {
 		reading->depth++;
@@ -28,7 +28,7 @@ static bool enter(struct desl_reading *reading)
 	return false;
 }
 
-static struct desl_expr *new_expr(struct desl_reading *reading, enum desl_op op)
+static struct desl_expr *new_filter_expr(struct desl_reading *reading, enum desl_op op)
 {
 	struct desl_expr *expr = desl_node(reading, sizeof *expr);
 
@@ -40,7 +40,7 @@ static struct desl_expr *new_expr(struct desl_reading *reading, enum desl_op op)
 }
 
 /* The place from where the expression begins to the token consumed last, if that is on the same line. */
-static bool finish(struct desl_reading *reading, struct desl_expr *expr)
+static bool finish_filter(struct desl_reading *reading, struct desl_expr *expr)
 {
 	if (reading->last.line == expr->location.line)
 		expr->location.length = (uint32_t)(reading->end - expr->location.offset);
@@ -73,7 +73,7 @@ static bool parse_number(struct desl_reading *reading, double *number)
 
 bool desl_parse_qualifier(struct desl_reading *reading, struct desl_expr **expr)
 {
-	struct desl_expr *name = new_expr(reading, DESL_NAME);
+	struct desl_expr *name = new_filter_expr(reading, DESL_NAME);
 
 	if (!name || !desl_take_word(reading, &name->name, "a field"))
 		return false;
@@ -82,7 +82,7 @@ bool desl_parse_qualifier(struct desl_reading *reading, struct desl_expr **expr)
 		return true;
 	desl_advance(reading);
 	name->qualifier = name->name;
-	return desl_take_word(reading, &name->name, "a field") && finish(reading, name);
+	return desl_take_word(reading, &name->name, "a field") && finish_filter(reading, name);
 }
 
 /* A weight behind a field: a point, of the line or raised, and a number. */
@@ -93,15 +93,15 @@ static bool parse_weight(struct desl_reading *reading, struct desl_expr **expr)
 	if (!desl_at(reading, LANG_TOKEN_MIDDLE_DOT) && !desl_at(reading, LANG_TOKEN_DOT))
 		return true;
 	desl_advance(reading);
-	product = new_expr(reading, DESL_MUL);
-	weight = new_expr(reading, DESL_CONST);
+	product = new_filter_expr(reading, DESL_MUL);
+	weight = new_filter_expr(reading, DESL_CONST);
 	if (!product || !weight || !parse_number(reading, &weight->number))
 		return false;
 	product->location = (*expr)->location;
 	product->operands = *expr;
 	(*expr)->next = weight;
 	*expr = product;
-	return finish(reading, weight) && finish(reading, product);
+	return finish_filter(reading, weight) && finish_filter(reading, product);
 }
 
 /* Operands in parentheses, the opening one being next. */
@@ -109,7 +109,7 @@ static bool parse_operands(struct desl_reading *reading, struct desl_expr *expr)
 {
 	struct desl_expr **end = &expr->operands;
 
-	if (!enter(reading) || !desl_take(reading, LANG_TOKEN_LPAREN, "'('"))
+	if (!enter_filter(reading) || !desl_take(reading, LANG_TOKEN_LPAREN, "'('"))
 		return false;
 	for (;;) {
 		bool takes_conditions = expr->op >= DESL_LESS;
@@ -124,7 +124,7 @@ static bool parse_operands(struct desl_reading *reading, struct desl_expr *expr)
 	reading->depth--;
 	if (!desl_at(reading, LANG_TOKEN_RPAREN) && desl_repair(reading, DESL_QUIRK_OPEN_CALL, NULL))
 		return true;
-	return desl_take(reading, LANG_TOKEN_RPAREN, "')'") && finish(reading, expr);
+	return desl_take(reading, LANG_TOKEN_RPAREN, "')'") && finish_filter(reading, expr);
 }
 
 static enum desl_op function_at(const struct desl_reading *reading)
@@ -167,7 +167,7 @@ static bool check_count(struct desl_reading *reading, struct desl_expr *expr)
 
 static bool parse_call(struct desl_reading *reading, struct desl_expr **expr)
 {
-	struct desl_expr *call = new_expr(reading, function_at(reading));
+	struct desl_expr *call = new_filter_expr(reading, function_at(reading));
 
 	*expr = call;
 	if (!call)
@@ -179,12 +179,12 @@ static bool parse_call(struct desl_reading *reading, struct desl_expr **expr)
 static bool parse_literal(struct desl_reading *reading, struct desl_expr **expr)
 {
 	bool is_text = desl_at(reading, LANG_TOKEN_STRING);
-	struct desl_expr *literal = *expr = new_expr(reading, is_text ? DESL_TEXT_CONST : DESL_CONST);
+	struct desl_expr *literal = *expr = new_filter_expr(reading, is_text ? DESL_TEXT_CONST : DESL_CONST);
 
 	if (!literal)
 		return false;
 	if (!is_text)
-		return parse_number(reading, &literal->number) && finish(reading, literal);
+		return parse_number(reading, &literal->number) && finish_filter(reading, literal);
 	if (desl_text_add(&reading->program->texts, reading->token.text, strlen(reading->token.text), false,
 			  &literal->text))
 		lang_no_memory(reading->report);
@@ -194,7 +194,7 @@ static bool parse_literal(struct desl_reading *reading, struct desl_expr **expr)
 
 static bool parse_parentheses(struct desl_reading *reading, struct desl_expr **expr)
 {
-	if (!enter(reading))
+	if (!enter_filter(reading))
 		return false;
 	desl_advance(reading);
 	if (!parse_sum(reading, expr))
@@ -227,30 +227,30 @@ static bool parse_primary(struct desl_reading *reading, struct desl_expr **expr)
 }
 
 /* Operands joined by one of two operators, from left to right. */
-static bool parse_chain(struct desl_reading *reading, struct desl_expr **expr, bool is_product)
+static bool parse_filter_chain(struct desl_reading *reading, struct desl_expr **expr, bool is_product)
 {
 	enum lang_token_kind first = is_product ? LANG_TOKEN_STAR : LANG_TOKEN_PLUS;
 	enum lang_token_kind second = is_product ? LANG_TOKEN_SLASH : LANG_TOKEN_MINUS;
 	unsigned depth = reading->depth;
 
-	if (!(is_product ? parse_primary(reading, expr) : parse_chain(reading, expr, true)))
+	if (!(is_product ? parse_primary(reading, expr) : parse_filter_chain(reading, expr, true)))
 		return false;
 	while (desl_at(reading, first) || desl_at(reading, second)) {
 		bool is_first = desl_at(reading, first);
-		struct desl_expr *node = new_expr(reading, is_product ? is_first ? DESL_MUL : DESL_DIV
-							   : is_first ? DESL_ADD
-								      : DESL_SUB);
+		struct desl_expr *node = new_filter_expr(reading, is_product ? is_first ? DESL_MUL : DESL_DIV
+								  : is_first ? DESL_ADD
+									     : DESL_SUB);
 
-		if (!node || !enter(reading))
+		if (!node || !enter_filter(reading))
 			return false;
 		desl_advance(reading);
 		node->location = (*expr)->location;
 		node->operands = *expr;
 		*expr = node;
 		if (!(is_product ? parse_primary(reading, &node->operands->next)
-				 : parse_chain(reading, &node->operands->next, true)))
+				 : parse_filter_chain(reading, &node->operands->next, true)))
 			return false;
-		finish(reading, node);
+		finish_filter(reading, node);
 	}
 	reading->depth = depth;
 	return true;
@@ -258,13 +258,13 @@ static bool parse_chain(struct desl_reading *reading, struct desl_expr **expr, b
 
 static bool parse_sum(struct desl_reading *reading, struct desl_expr **expr)
 {
-	return parse_chain(reading, expr, false);
+	return parse_filter_chain(reading, expr, false);
 }
 
 /* run(type) = bottom_up */
 static bool parse_run(struct desl_reading *reading, struct desl_expr **expr)
 {
-	struct desl_expr *run = *expr = new_expr(reading, DESL_RUN);
+	struct desl_expr *run = *expr = new_filter_expr(reading, DESL_RUN);
 
 	desl_advance(reading);
 	if (!run || !desl_take(reading, LANG_TOKEN_LPAREN, "'('") ||
@@ -275,7 +275,7 @@ static bool parse_run(struct desl_reading *reading, struct desl_expr **expr)
 	if (!desl_at_word(reading, "top_down") && !desl_at_word(reading, "bottom_up"))
 		return desl_unexpected(reading, "bottom_up or top_down", NULL);
 	desl_advance(reading);
-	return finish(reading, run);
+	return finish_filter(reading, run);
 }
 
 /* name.field(relation, value without one); the parenthesis is next */
@@ -317,18 +317,18 @@ bool desl_parse_filter(struct desl_reading *reading, struct desl_expr **expr)
 	struct desl_expr *list;
 
 	if (desl_at_word(reading, "none")) {
-		*expr = new_expr(reading, DESL_NONE);
+		*expr = new_filter_expr(reading, DESL_NONE);
 		desl_advance(reading);
 		return *expr != NULL;
 	}
 	if (!desl_at(reading, LANG_TOKEN_AT))
 		return parse_sum(reading, expr);
-	list = *expr = new_expr(reading, DESL_LIST_OF);
+	list = *expr = new_filter_expr(reading, DESL_LIST_OF);
 	desl_advance(reading);
 	if (!list || !desl_parse_condition(reading, &list->operands))
 		return false;
 	if (desl_is_relation(list->operands->op))
-		return finish(reading, list);
+		return finish_filter(reading, list);
 	lang_error(reading->report, &list->location, "write @eq(name.field, a)", "'@' must be followed by a relation");
 	return false;
 }

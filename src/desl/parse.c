@@ -250,7 +250,7 @@ static bool parse_clause(struct desl_reading *reading)
 	return desl_unexpected(reading, "the type of a field", "types are Number, String, Line, List and File");
 }
 
-static void add_type(struct desl_reading *reading, struct desl_type *type)
+static void add_parsed_type(struct desl_reading *reading, struct desl_type *type)
 {
 	const struct desl_type *other = desl_find_type(reading->program, type->name.text);
 
@@ -297,7 +297,7 @@ static bool parse_type(struct desl_reading *reading, bool is_input)
 			skip_clause(reading);
 		}
 	}
-	add_type(reading, type);
+	add_parsed_type(reading, type);
 	return desl_take(reading, LANG_TOKEN_RBRACE, "'}'");
 }
 

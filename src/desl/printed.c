@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool is_same(const struct desl_expr *a, const struct desl_expr *b)
+static bool is_same_printed_expr(const struct desl_expr *a, const struct desl_expr *b)
 {
 	return a->op == b->op && a->source == b->source && a->column == b->column;
 }
@@ -27,7 +27,7 @@ static const struct desl_expr *find_binding(const struct desl_type *type, unsign
 			const struct desl_expr *a = j ? x : x->next, *b = j ? x->next : x;
 
 			*side = a;
-			if (is_same(a, key) && b->op == DESL_COLUMN && b->source == source)
+			if (is_same_printed_expr(a, key) && b->op == DESL_COLUMN && b->source == source)
 				return eq;
 		}
 	}
@@ -70,7 +70,7 @@ static struct desl_expr *find_single(struct desl_expr *expr)
 static const char *name_of_key(const struct desl_type *type, const struct desl_expr *key)
 {
 	for (unsigned i = 0; i < type->field_count; i++) {
-		if (type->fields[i].filter->op == key->op && is_same(type->fields[i].filter, key))
+		if (type->fields[i].filter->op == key->op && is_same_printed_expr(type->fields[i].filter, key))
 			return type->fields[i].name.text;
 	}
 	return key->name.text;

@@ -15,7 +15,7 @@ static void edit_word(struct desl_reading *reading, const struct desl_word *word
 	desl_edit(reading, word->location.offset, word->location.length, text);
 }
 
-static uint64_t place(const struct desl_reading *reading)
+static uint64_t quirk_place(const struct desl_reading *reading)
 {
 	return reading->token.location.offset;
 }
@@ -36,13 +36,13 @@ static bool recognise_end(struct desl_reading *reading, struct desl_expr *about)
 static void repair_file(struct desl_reading *reading, struct desl_expr *about)
 {
 	(void)about;
-	desl_edit(reading, place(reading), 0, " f ");
+	desl_edit(reading, quirk_place(reading), 0, " f ");
 }
 
 static void repair_nested(struct desl_reading *reading, struct desl_expr *about)
 {
 	(void)about;
-	desl_edit(reading, place(reading), 0, "} ");
+	desl_edit(reading, quirk_place(reading), 0, "} ");
 }
 
 static void repair_extra(struct desl_reading *reading, struct desl_expr *about)
@@ -191,8 +191,8 @@ static const struct {
 };
 
 /* What the warning is about: a word, or the token. */
-static const char *name_of(struct desl_reading *reading, enum desl_quirk quirk, const struct desl_expr *about,
-			   struct diag_location *location)
+static const char *quirk_name(struct desl_reading *reading, enum desl_quirk quirk, const struct desl_expr *about,
+			      struct diag_location *location)
 {
 	*location = about ? about->location : reading->token.location;
 	if (!about)
@@ -215,7 +215,7 @@ bool desl_repair(struct desl_reading *reading, enum desl_quirk quirk, struct des
 
 	if (!quirks[quirk].recognise(reading, about))
 		return false;
-	name = name_of(reading, quirk, about, &location);
+	name = quirk_name(reading, quirk, about, &location);
 	if (!name) {
 		lang_no_memory(reading->report);
 		return false;

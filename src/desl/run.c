@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int put_all(struct desl_making *making)
+static int make_desl_rows(struct desl_making *making)
 {
 	unsigned width = making->type->source_count;
 	int result = 0;
@@ -21,7 +21,7 @@ static int put_all(struct desl_making *making)
 	return result;
 }
 
-static int make(struct desl_making *making)
+static int make_rows(struct desl_making *making)
 {
 	struct desl_type *type = making->type;
 	int result = desl_table_init(&type->table, type->field_count);
@@ -34,7 +34,7 @@ static int make(struct desl_making *making)
 		return result;
 	if (type->self_field >= 0)
 		return desl_follow(making);
-	return type->is_grouped || type->aggregate_count ? desl_group(making) : put_all(making);
+	return type->is_grouped || type->aggregate_count ? desl_group(making) : make_desl_rows(making);
 }
 
 static void warn_unadvised(const struct desl_program *program, const struct desl_type *type, struct asterism_diag *diag)
@@ -64,7 +64,7 @@ static int derive(struct desl_program *program, struct desl_type *type, struct a
 		making->program = program;
 		making->type = type;
 		making->diag = diag;
-		result = make(making);
+		result = make_rows(making);
 		for (unsigned i = 0; i < type->source_count; i++) {
 			alloc_free(making->inputs[i].list);
 			alloc_free(making->inputs[i].sums);

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_kept(struct desl_making *making, uint32_t bit, struct desl_at *at)
+static bool is_bit_kept(struct desl_making *making, uint32_t bit, struct desl_at *at)
 {
 	const struct desl_type *type = making->type;
 
@@ -45,7 +45,7 @@ struct selection {
 	uint32_t last; /* candidate */
 };
 
-static bool is_same(const struct selection *selection, uint32_t a, uint32_t b)
+static bool is_same_row(const struct selection *selection, uint32_t a, uint32_t b)
 {
 	for (unsigned i = 0; i < selection->key_count; i++) {
 		unsigned column = selection->keys[i];
@@ -81,7 +81,7 @@ static int find_candidate(struct selection *selection, uint32_t record)
 	uint64_t hash = selection->making->program->texts.seed;
 	int result;
 
-	if (input->count && is_same(selection, input->list[selection->last], record))
+	if (input->count && is_same_row(selection, input->list[selection->last], record))
 		return 0;
 	for (unsigned i = 0; i < selection->key_count; i++) {
 		unsigned column = selection->keys[i];
@@ -93,7 +93,7 @@ static int find_candidate(struct selection *selection, uint32_t record)
 
 		if (found == HASH_NONE)
 			break;
-		if (!is_same(selection, input->list[found], record))
+		if (!is_same_row(selection, input->list[found], record))
 			continue;
 		selection->last = found;
 		return 0;
@@ -138,7 +138,7 @@ static int select_all(struct selection *selection, unsigned source)
 	for (uint32_t i = 0; i < table->rows && !result; i++) {
 		row[source] = i;
 		at.is_divided = false;
-		if (!is_kept(making, bit, &at))
+		if (!is_bit_kept(making, bit, &at))
 			continue;
 		result = selection->slot_count ? find_candidate(selection, i) : add_candidate(selection, i);
 		if (!result && selection->slot_count)

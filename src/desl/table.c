@@ -59,7 +59,7 @@ void desl_texts_fini(struct desl_texts *texts)
 	*texts = (struct desl_texts){ 0 };
 }
 
-static unsigned digit_of(char c)
+static unsigned hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return (unsigned)(c - '0');
@@ -68,7 +68,7 @@ static unsigned digit_of(char c)
 }
 
 /* Whether the bytes are a whole number of 64 bits. */
-static bool read_address(const char *bytes, size_t length, uint64_t *address)
+static bool read_address_bytes(const char *bytes, size_t length, uint64_t *address)
 {
 	unsigned base = length > 2 && bytes[0] == '0' && (bytes[1] | 0x20) == 'x' ? 16 : 10;
 	uint64_t value = 0;
@@ -77,7 +77,7 @@ static bool read_address(const char *bytes, size_t length, uint64_t *address)
 	if (i == length)
 		return false;
 	for (; i < length; i++) {
-		unsigned digit = digit_of(bytes[i]);
+		unsigned digit = hex_digit(bytes[i]);
 
 		if (digit >= base || value > (UINT64_MAX - digit) / base)
 			return false;
@@ -90,7 +90,7 @@ static bool read_address(const char *bytes, size_t length, uint64_t *address)
 int desl_text_add(struct desl_texts *texts, const char *bytes, size_t length, bool is_line, uint32_t *number)
 {
 	uint64_t address = 0, hash;
-	bool is_address = is_line && read_address(bytes, length, &address);
+	bool is_address = is_line && read_address_bytes(bytes, length, &address);
 	struct desl_text *text;
 
 	hash = is_address ? hash_bytes(texts->seed, &address, sizeof address) : hash_bytes(texts->seed, bytes, length);

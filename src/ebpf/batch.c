@@ -22,7 +22,7 @@ struct batch {
 };
 
 /* The program has all parts of all types. */
-static void begin(struct ebpf_matcher *matcher, struct ebpf_asm *as)
+static void begin_matcher_program(struct ebpf_matcher *matcher, struct ebpf_asm *as)
 {
 	struct ebpf_matcher_part *parts = NULL;
 	size_t count = 0, capacity = 0;
@@ -45,7 +45,7 @@ static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *m
 {
 	uint32_t function = ebpf_asm_function(as, "event");
 
-	begin(matcher, as);
+	begin_matcher_program(matcher, as);
 	ebpf_asm_enter(as, function);
 	uint32_t out = ebpf_label(as);
 
@@ -70,7 +70,7 @@ static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *m
 	return function;
 }
 
-static int load(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
+static int load_batch_matcher(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
 	struct ebpf_load_options options = { .name = "asterism_batch",
 					     .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
@@ -92,7 +92,7 @@ static int load(struct batch *batch, struct ebpf_matcher *matcher, struct asteri
 	return batch->program < 0 ? batch->program : 0;
 }
 
-static int make(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
+static int make_batch(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
@@ -106,7 +106,7 @@ static int make(struct batch *batch, struct ebpf_matcher *matcher, struct asteri
 	if (memory == MAP_FAILED)
 		return diag_error(diag, NULL, -errno, "cannot map the records");
 	batch->memory = memory;
-	return load(batch, matcher, diag);
+	return load_batch_matcher(batch, matcher, diag);
 }
 
 int batch_new(struct ebpf_matcher *matcher, uint32_t stride, struct asterism_diag *diag, struct batch **made)
@@ -118,7 +118,7 @@ int batch_new(struct ebpf_matcher *matcher, uint32_t stride, struct asterism_dia
 		return diag_no_memory(diag);
 	batch->map = batch->program = -1;
 	batch->stride = (stride + 63) / 64 * 64;
-	error = make(batch, matcher, diag);
+	error = make_batch(batch, matcher, diag);
 	if (error)
 		batch_free(batch);
 	else

@@ -93,8 +93,8 @@ static bool is_shipped(const struct ebpf *ebpf, const struct ebpf_options *optio
 }
 
 /* The catalog's types behind the program's, and which of them may be raised in an interrupt. */
-static int find_types(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
-		      struct asterism_diag *diag)
+static int find_program_types(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
+			      struct asterism_diag *diag)
 {
 	const struct program *program = ebpf->program;
 
@@ -172,8 +172,8 @@ static bool is_for_rules(const struct source_want *want)
 	return want->needs && !want->packed && want->group != SOURCE_GROUP_OWN;
 }
 
-static void codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
-			  const struct source_style *style, const struct scope *scope)
+static void matcher_codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+				  const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 	struct ebpf_matcher_part *parts = alloc_zero(unit->entry_count, sizeof *parts);
@@ -192,8 +192,8 @@ static void codegen_begin(void *context, struct ebpf_asm *as, const struct sourc
 	alloc_free(parts);
 }
 
-static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		      const struct source_style *style, const struct scope *scope)
+static void matcher_emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			      const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 
@@ -203,8 +203,8 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
 }
 
-static void codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-			   const struct source_style *style, const struct scope *scope)
+static void matcher_codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+				   const struct source_style *style, const struct scope *scope)
 {
 	struct ebpf *ebpf = context;
 
@@ -303,9 +303,9 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.features = &ebpf->features,
 		.log_level = options->verifier_log,
 		.past_exec = options->past_exec,
-		.begin = codegen_begin,
-		.body = emit_body,
-		.unread = codegen_unread,
+		.begin = matcher_codegen_begin,
+		.body = matcher_emit_body,
+		.unread = matcher_codegen_unread,
 		.body_context = ebpf,
 		.news = options->news,
 	};
@@ -402,15 +402,15 @@ static void find_acts(struct ebpf *ebpf, const struct ebpf_options *options)
 		ebpf->acts.send_signal_task = kernel_function(ebpf, "bpf_send_signal_task");
 }
 
-static int make(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
-		struct asterism_diag *diag)
+static int make_parts(struct ebpf *ebpf, struct event_catalog *catalog, const struct ebpf_options *options,
+		      struct asterism_diag *diag)
 {
 	int error = probe_features(&ebpf->features, diag);
 
 	if (!error && !options->test_run)
 		error = btf_kernel_open(diag, &ebpf->btf);
 	if (!error && !options->test_run)
-		error = find_types(ebpf, catalog, options, diag);
+		error = find_program_types(ebpf, catalog, options, diag);
 	if (!error && ebpf->btf)
 		find_acts(ebpf, options);
 	return error ? error : make_in_parts(ebpf, options, diag);
@@ -426,7 +426,7 @@ int ebpf_new(const struct program *program, struct event_catalog *catalog, const
 	ebpf->program = program;
 	ebpf->recorder = options->recorder;
 	ebpf->both_fd = -1;
-	int error = make(ebpf, catalog, options, diag);
+	int error = make_parts(ebpf, catalog, options, diag);
 
 	btf_kernel_close(ebpf->btf);
 	ebpf->btf = NULL;

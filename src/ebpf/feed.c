@@ -92,7 +92,7 @@ void feed_free(struct feed *feed)
 	alloc_free(feed);
 }
 
-static int run(struct feed *feed, const struct event_header *record, uint32_t type)
+static int run_feed_program(struct feed *feed, const struct event_header *record, uint32_t type)
 {
 	const struct program *program = feed->matcher->program;
 	struct event_header *copy = memory_at(&feed->matcher->memory, &feed->matcher->memory.feed);
@@ -130,5 +130,5 @@ int feed_event(struct feed *feed, const struct event_header *record)
 	feed->matcher->sweep.seq = record->seq;
 	if (result || type >= feed->matcher->program->type_count)
 		return result;
-	return run(feed, record, type);
+	return run_feed_program(feed, record, type);
 }

@@ -68,7 +68,7 @@ struct places {
 };
 
 /* Where the member of the struct is; false: nowhere. */
-static bool find_place(const struct btf_kernel *btf, const char *name, const char *member, uint32_t *offset)
+static bool find_member_offset(const struct btf_kernel *btf, const char *name, const char *member, uint32_t *offset)
 {
 	const struct event_path_step hop = { .member = member };
 	const struct btf_path path = {
@@ -83,7 +83,7 @@ static bool find_place(const struct btf_kernel *btf, const char *name, const cha
 	return true;
 }
 
-static int find_places(struct places *places, struct asterism_diag *diag)
+static int find_member_offsets(struct places *places, struct asterism_diag *diag)
 {
 	struct btf_kernel *btf;
 	int result = btf_kernel_open(diag, &btf);
@@ -91,10 +91,10 @@ static int find_places(struct places *places, struct asterism_diag *diag)
 	if (result)
 		return result;
 	places->iterator = btf_kernel_find(btf, BTF_KIND_FUNC, "bpf_iter_task");
-	bool is_complete = places->iterator && find_place(btf, "vm_area_struct", "vm_file", &places->file);
+	bool is_complete = places->iterator && find_member_offset(btf, "vm_area_struct", "vm_file", &places->file);
 
 	for (size_t i = 0; i < FIELDS; i++) {
-		places->are_there[i] = find_place(btf, "task_struct", fields[i].member, &places->offsets[i]);
+		places->are_there[i] = find_member_offset(btf, "task_struct", fields[i].member, &places->offsets[i]);
 		is_complete &= places->are_there[i] || fields[i].is_optional;
 	}
 	btf_kernel_close(btf);
@@ -117,7 +117,7 @@ static void emit_fields(struct ebpf_asm *as, const struct places *places, bool m
 }
 
 /* Before 6.1 the kernel goes along all tasks. */
-static void emit(struct ebpf_asm *as, const struct places *places, int map)
+static void emit_thread_lookup(struct ebpf_asm *as, const struct places *places, int map)
 {
 	uint32_t end = ebpf_label(as);
 
@@ -138,11 +138,11 @@ static void emit(struct ebpf_asm *as, const struct places *places, int map)
 	ebpf_exit(as);
 }
 
-static int load(struct ebpf_thread_reader *reader, struct asterism_diag *diag)
+static int load_thread_reader(struct ebpf_thread_reader *reader, struct asterism_diag *diag)
 {
 	const struct ebpf_features features = { .loop = true };
 	struct places places = { .iterator = 0 };
-	int result = find_places(&places, diag);
+	int result = find_member_offsets(&places, diag);
 	struct ebpf_asm *as = result ? NULL : ebpf_asm_new();
 
 	if (!as)
@@ -157,13 +157,13 @@ static int load(struct ebpf_thread_reader *reader, struct asterism_diag *diag)
 		.features = &features,
 	};
 
-	emit(as, &places, reader->map);
+	emit_thread_lookup(as, &places, reader->map);
 	reader->program = ebpf_load_program(as, &options, diag);
 	ebpf_asm_free(as);
 	return reader->program < 0 ? reader->program : 0;
 }
 
-static int make_memory(struct ebpf_thread_reader *reader, struct asterism_diag *diag)
+static int make_thread_memory(struct ebpf_thread_reader *reader, struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 
@@ -180,7 +180,7 @@ static int make_memory(struct ebpf_thread_reader *reader, struct asterism_diag *
 }
 
 /* Runs the program for the thread. */
-static int look(struct ebpf_thread_reader *reader, uint64_t tid)
+static int look_at_thread(struct ebpf_thread_reader *reader, uint64_t tid)
 {
 	union bpf_iter_link_info info = { .task = { .tid = (uint32_t)tid } };
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info, .iter_info_len = sizeof info);
@@ -214,7 +214,7 @@ static int look_until_still(void *context, uint64_t tid)
 	struct ebpf_thread_reader *reader = context;
 
 	for (int i = 0; i < TRIES; i++) {
-		int result = look(reader, tid);
+		int result = look_at_thread(reader, tid);
 
 		if (result)
 			return result;
@@ -250,10 +250,10 @@ int ebpf_thread_reader_new(struct asterism_diag *diag, struct ebpf_thread_reader
 		return diag_no_memory(diag);
 	reader->map = reader->program = -1;
 	result = stack_image_is_known()
-			 ? make_memory(reader, diag)
+			 ? make_thread_memory(reader, diag)
 			 : diag_error(diag, NULL, -EOPNOTSUPP, "the registers of this architecture are unknown");
 	if (!result)
-		result = load(reader, diag);
+		result = load_thread_reader(reader, diag);
 	if (!result && errand_new(look_until_still, dispose, reader, &reader->errand))
 		result = diag_error(diag, NULL, -EAGAIN, "cannot create a thread to inspect other threads");
 	if (result)

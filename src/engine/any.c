@@ -19,8 +19,8 @@ static struct engine_run **bucket_of(const struct engine_any *any, uint32_t hash
 }
 
 /* Where the first instance of the chain with this key stands, or NULL. */
-static struct engine_run **find(const struct engine_any *any, const struct engine_part *parts, const char *from,
-				uint32_t hash)
+static struct engine_run **find_instance(const struct engine_any *any, const struct engine_part *parts,
+					 const char *from, uint32_t hash)
 {
 	struct engine_run **link = bucket_of(any, hash);
 
@@ -51,7 +51,8 @@ void engine_any_insert(struct engine_any *any, struct engine_run *run)
 {
 	struct engine_any_link *link = engine_any_link_of(any, run);
 	uint32_t hash = engine_index_hash(&any->class, any->class.parts, run->slots);
-	struct engine_run **first = find(any, any->class.parts, run->slots, hash), **bucket = bucket_of(any, hash);
+	struct engine_run **first = find_instance(any, any->class.parts, run->slots, hash),
+			  **bucket = bucket_of(any, hash);
 
 	*link = (struct engine_any_link){ .prev = run, .hash = hash, .is_first = !first };
 	if (first) {
@@ -95,13 +96,14 @@ void engine_any_remove(struct engine_any *any, struct engine_run *run)
 	if (link->next)
 		engine_any_link_of(any, link->next)->prev = link->prev;
 	else
-		engine_any_link_of(any, *find(any, any->class.parts, run->slots, link->hash))->prev = link->prev;
+		engine_any_link_of(any, *find_instance(any, any->class.parts, run->slots, link->hash))->prev =
+			link->prev;
 	engine_any_link_of(any, link->prev)->next = link->next;
 }
 
 struct engine_run *engine_any_look(const struct engine_any *any, const struct engine_part *parts, const char *record)
 {
-	struct engine_run **first = find(any, parts, record, engine_index_hash(&any->class, parts, record));
+	struct engine_run **first = find_instance(any, parts, record, engine_index_hash(&any->class, parts, record));
 
 	return first ? *first : NULL;
 }

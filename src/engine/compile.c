@@ -36,7 +36,7 @@ enum { OPS_MAX = 1 << 22 };
 
 static const struct operand nothing = { 0 };
 
-static void fail(struct compiler *compiler, int result)
+static void fail_compiling(struct compiler *compiler, int result)
 {
 	if (result && !compiler->code->failed)
 		compiler->code->failed = result;
@@ -47,28 +47,28 @@ static uint32_t new_label(struct compiler *compiler)
 	struct engine_code *code = compiler->code;
 
 	if (alloc_grow(&code->labels, &code->label_room, code->label_count, sizeof *code->labels)) {
-		fail(compiler, -ENOMEM);
+		fail_compiling(compiler, -ENOMEM);
 		return LABEL_FALSE;
 	}
 	return (uint32_t)code->label_count++;
 }
 
 /* Lets label stand at the next operation. */
-static void place(struct compiler *compiler, uint32_t label)
+static void place_label(struct compiler *compiler, uint32_t label)
 {
 	if (!compiler->code->failed)
 		compiler->code->labels[label] = (uint32_t)compiler->code->op_count;
 }
 
 /* Appends an operation and returns it, or NULL after a failure. */
-static struct engine_op *emit(struct compiler *compiler, enum engine_op_id id, uint32_t label)
+static struct engine_op *append_op(struct compiler *compiler, enum engine_op_id id, uint32_t label)
 {
 	struct engine_code *code = compiler->code;
 	struct engine_op *op;
 
-	fail(compiler, code->op_count < OPS_MAX ? 0 : -E2BIG);
-	fail(compiler, alloc_grow(&code->ops, &code->op_room, code->op_count, sizeof *code->ops));
-	fail(compiler, alloc_grow(&code->targets, &code->target_room, code->op_count, sizeof *code->targets));
+	fail_compiling(compiler, code->op_count < OPS_MAX ? 0 : -E2BIG);
+	fail_compiling(compiler, alloc_grow(&code->ops, &code->op_room, code->op_count, sizeof *code->ops));
+	fail_compiling(compiler, alloc_grow(&code->targets, &code->target_room, code->op_count, sizeof *code->targets));
 	if (code->failed)
 		return NULL;
 	code->targets[code->op_count] = label;
@@ -80,7 +80,7 @@ static struct engine_op *emit(struct compiler *compiler, enum engine_op_id id, u
 static void emit_jump(struct compiler *compiler, enum engine_op_id id, struct operand a, struct operand b,
 		      uint32_t label)
 {
-	struct engine_op *op = emit(compiler, id, label);
+	struct engine_op *op = append_op(compiler, id, label);
 
 	if (!op)
 		return;
@@ -115,7 +115,7 @@ static struct operand constant(struct compiler *compiler, uint64_t value)
 {
 	struct engine_code *code = compiler->code;
 
-	fail(compiler, alloc_grow(&code->consts, &code->const_room, code->const_count, sizeof *code->consts));
+	fail_compiling(compiler, alloc_grow(&code->consts, &code->const_room, code->const_count, sizeof *code->consts));
 	if (code->failed)
 		return nothing;
 	code->consts[code->const_count] = value;
@@ -127,16 +127,16 @@ static struct operand new_register(struct compiler *compiler)
 	return (struct operand){ ENGINE_BASE_REGISTERS, (uint32_t)(compiler->registers++ * sizeof(uint64_t)) };
 }
 
-static const struct program_slot *slot_of(const struct compiler *compiler, uint32_t slot)
+static const struct program_slot *compiled_slot(const struct compiler *compiler, uint32_t slot)
 {
 	return &program_slots(compiler->program, compiler->rule)[slot];
 }
 
-static struct operand value_of(struct compiler *compiler, uint32_t index);
+static struct operand node_operand(struct compiler *compiler, uint32_t index);
 static void value_into(struct compiler *compiler, uint32_t index, struct operand d);
 static void branch(struct compiler *compiler, uint32_t index, bool sense, uint32_t label);
 
-static struct operand field_of(struct compiler *compiler, const struct program_node *node)
+static struct operand field_operand(struct compiler *compiler, const struct program_node *node)
 {
 	const struct program_field *field = &compiler->program->fields[node->a];
 	struct operand from = { ENGINE_BASE_RECORD, field->offset };
@@ -149,7 +149,7 @@ static struct operand field_of(struct compiler *compiler, const struct program_n
 }
 
 /* Where the value of the node can be read: a leaf where it lies, anything else in a register. */
-static struct operand value_of(struct compiler *compiler, uint32_t index)
+static struct operand node_operand(struct compiler *compiler, uint32_t index)
 {
 	const struct program_node *node = &compiler->program->nodes[index];
 
@@ -159,9 +159,9 @@ static struct operand value_of(struct compiler *compiler, uint32_t index)
 	case PROGRAM_OP_TEXT:
 		return (struct operand){ ENGINE_BASE_TEXTS, node->a };
 	case PROGRAM_OP_FIELD:
-		return field_of(compiler, node);
+		return field_operand(compiler, node);
 	case PROGRAM_OP_SLOT:
-		return (struct operand){ ENGINE_BASE_SLOTS, slot_of(compiler, node->a)->offset };
+		return (struct operand){ ENGINE_BASE_SLOTS, compiled_slot(compiler, node->a)->offset };
 	default:
 		break;
 	}
@@ -211,10 +211,10 @@ static void condition_into(struct compiler *compiler, uint32_t index, struct ope
 
 	branch(compiler, index, false, otherwise);
 	emit_value(compiler, ENGINE_OP_MOVE, constant(compiler, 1), nothing, d);
-	emit(compiler, ENGINE_OP_JUMP, end);
-	place(compiler, otherwise);
+	append_op(compiler, ENGINE_OP_JUMP, end);
+	place_label(compiler, otherwise);
 	emit_value(compiler, ENGINE_OP_MOVE, constant(compiler, 0), nothing, d);
-	place(compiler, end);
+	place_label(compiler, end);
 }
 
 /* Computes a number or a truth value into d, writing it last. */
@@ -226,15 +226,15 @@ static void value_into(struct compiler *compiler, uint32_t index, struct operand
 	if (node->op >= PROGRAM_OP_EQ) {
 		condition_into(compiler, index, d);
 	} else if (node->op == PROGRAM_OP_CONVERT) {
-		struct operand a = value_of(compiler, node->a);
+		struct operand a = node_operand(compiler, node->a);
 
 		emit_value(compiler, conversion(nodes[node->a].kind, node->kind), a, nothing, d);
 	} else if (node->op >= PROGRAM_OP_ADD) {
-		struct operand a = value_of(compiler, node->a), b = value_of(compiler, node->b);
+		struct operand a = node_operand(compiler, node->a), b = node_operand(compiler, node->b);
 
 		emit_value(compiler, by_kind(arithmetic[node->op], node->kind), a, b, d);
 	} else {
-		emit_value(compiler, ENGINE_OP_MOVE, value_of(compiler, index), nothing, d);
+		emit_value(compiler, ENGINE_OP_MOVE, node_operand(compiler, index), nothing, d);
 	}
 	compiler->registers = registers;
 }
@@ -303,8 +303,8 @@ static void branch_comparison(struct compiler *compiler, const struct program_no
 	struct operand operands[2];
 	enum program_op relation = node->op;
 
-	operands[0] = value_of(compiler, node->a);
-	operands[1] = value_of(compiler, node->b);
+	operands[0] = node_operand(compiler, node->a);
+	operands[1] = node_operand(compiler, node->b);
 	if (kinds[0] == PROGRAM_STRING) {
 		enum engine_op_id id = relation == PROGRAM_OP_LIKE ? ENGINE_OP_JUMP_LIKE_T : ENGINE_OP_JUMP_EQ_T;
 
@@ -339,7 +339,7 @@ static void branch_logic(struct compiler *compiler, const struct program_node *n
 	uint32_t skip = new_label(compiler);
 	branch(compiler, node->a, deciding, skip);
 	branch(compiler, node->b, sense, label);
-	place(compiler, skip);
+	place_label(compiler, skip);
 }
 
 /* Jumps to label if the node yields sense, else falls through. */
@@ -370,7 +370,7 @@ static void branch(struct compiler *compiler, uint32_t index, bool sense, uint32
 		branch_comparison(compiler, node, sense, label);
 		break;
 	default:
-		emit_jump(compiler, sense ? ENGINE_OP_JUMP_NE : ENGINE_OP_JUMP_EQ, value_of(compiler, index),
+		emit_jump(compiler, sense ? ENGINE_OP_JUMP_NE : ENGINE_OP_JUMP_EQ, node_operand(compiler, index),
 			  constant(compiler, 0), label);
 		break;
 	}
@@ -386,14 +386,14 @@ static void compile_shared(struct compiler *compiler)
 		return;
 	for (int i = 0; i < LABEL_FIRST_FREE; i++)
 		new_label(compiler);
-	place(compiler, LABEL_TRUE);
-	op = emit(compiler, ENGINE_OP_END, LABEL_TRUE);
+	place_label(compiler, LABEL_TRUE);
+	op = append_op(compiler, ENGINE_OP_END, LABEL_TRUE);
 	if (op)
 		op->sense = true;
-	place(compiler, LABEL_FALSE);
-	emit(compiler, ENGINE_OP_END, LABEL_FALSE);
-	place(compiler, LABEL_DIVIDED);
-	emit(compiler, ENGINE_OP_DIVIDED, LABEL_FALSE);
+	place_label(compiler, LABEL_FALSE);
+	append_op(compiler, ENGINE_OP_END, LABEL_FALSE);
+	place_label(compiler, LABEL_DIVIDED);
+	append_op(compiler, ENGINE_OP_DIVIDED, LABEL_FALSE);
 }
 
 static void compile_condition(struct compiler *compiler, uint32_t node)
@@ -401,7 +401,7 @@ static void compile_condition(struct compiler *compiler, uint32_t node)
 	compiler->division = LABEL_DIVIDED;
 	if (node != PROGRAM_NONE)
 		branch(compiler, node, false, LABEL_FALSE);
-	struct engine_op *op = emit(compiler, ENGINE_OP_END, LABEL_TRUE);
+	struct engine_op *op = append_op(compiler, ENGINE_OP_END, LABEL_TRUE);
 	if (op)
 		op->sense = true;
 }
@@ -412,7 +412,7 @@ static const struct row greatest = { ENGINE_OP_MAX_I, ENGINE_OP_MAX_U, ENGINE_OP
 /* A division by zero leaves the slot as it is, and is counted: it goes on behind the action. */
 static void compile_action(struct compiler *compiler, const struct program_action *action)
 {
-	const struct program_slot *slot = slot_of(compiler, action->slot);
+	const struct program_slot *slot = compiled_slot(compiler, action->slot);
 	struct operand to = { ENGINE_BASE_SLOTS, slot->offset };
 	uint32_t next = new_label(compiler), divided = new_label(compiler);
 
@@ -422,20 +422,20 @@ static void compile_action(struct compiler *compiler, const struct program_actio
 	if (slot->kind == PROGRAM_STRING) {
 		struct operand capacity = { 0, slot->bytes };
 
-		emit_value(compiler, ENGINE_OP_MOVE_T, value_of(compiler, action->node), capacity, to);
+		emit_value(compiler, ENGINE_OP_MOVE_T, node_operand(compiler, action->node), capacity, to);
 	} else if (action->op == PROGRAM_SET) {
 		value_into(compiler, action->node, to);
 	} else {
-		struct operand value = value_of(compiler, action->node);
+		struct operand value = node_operand(compiler, action->node);
 
 		emit_value(compiler, by_kind(action->op == PROGRAM_MIN ? least : greatest, slot->kind), value, to, to);
 	}
 	if (compiler->divides)
-		emit(compiler, ENGINE_OP_JUMP, next);
-	place(compiler, divided);
+		append_op(compiler, ENGINE_OP_JUMP, next);
+	place_label(compiler, divided);
 	if (compiler->divides)
-		emit(compiler, ENGINE_OP_DIVIDED, next);
-	place(compiler, next);
+		append_op(compiler, ENGINE_OP_DIVIDED, next);
+	place_label(compiler, next);
 }
 
 uint32_t engine_compile_condition(struct engine_code *code, const struct program *program,

@@ -22,19 +22,19 @@ struct subject {
 	int64_t first;  /* the count that every run begins with */
 };
 
-static const struct program_node *node_of(const struct subject *subject, uint32_t node)
+static const struct program_node *counted_node(const struct subject *subject, uint32_t node)
 {
 	return &subject->program->nodes[node];
 }
 
 static bool is_constant(const struct subject *subject, uint32_t node)
 {
-	return node_of(subject, node)->op == PROGRAM_OP_CONST && node_of(subject, node)->kind == PROGRAM_I64;
+	return counted_node(subject, node)->op == PROGRAM_OP_CONST && counted_node(subject, node)->kind == PROGRAM_I64;
 }
 
 static bool is_slot(const struct subject *subject, uint32_t node, uint32_t slot)
 {
-	const struct program_node *found = node_of(subject, node);
+	const struct program_node *found = counted_node(subject, node);
 
 	return found->op == PROGRAM_OP_SLOT && found->kind == PROGRAM_I64 && found->a == slot;
 }
@@ -47,19 +47,20 @@ static bool is_loop(const struct subject *subject, const struct program_transiti
 	if (transition->target != subject->state || transition->flags || transition->hold != PROGRAM_NONE ||
 	    transition->action_count != 1 || action->op != PROGRAM_SET)
 		return false;
-	const struct program_node *sum = node_of(subject, action->node);
+	const struct program_node *sum = counted_node(subject, action->node);
 	*slot = action->slot;
 	return sum->op == PROGRAM_OP_ADD && sum->kind == PROGRAM_I64 && is_slot(subject, sum->a, action->slot) &&
-	       is_constant(subject, sum->b) && node_of(subject, sum->b)->imm == 1;
+	       is_constant(subject, sum->b) && counted_node(subject, sum->b)->imm == 1;
 }
 
 /* Whether node is `slot op constant`, and the constant. */
 static bool compares(const struct subject *subject, uint32_t node, enum program_op op, uint32_t slot, int64_t *constant)
 {
-	if (node == PROGRAM_NONE || node_of(subject, node)->op != op ||
-	    !is_slot(subject, node_of(subject, node)->a, slot) || !is_constant(subject, node_of(subject, node)->b))
+	if (node == PROGRAM_NONE || counted_node(subject, node)->op != op ||
+	    !is_slot(subject, counted_node(subject, node)->a, slot) ||
+	    !is_constant(subject, counted_node(subject, node)->b))
 		return false;
-	*constant = (int64_t)node_of(subject, node_of(subject, node)->b)->imm;
+	*constant = (int64_t)counted_node(subject, counted_node(subject, node)->b)->imm;
 	return true;
 }
 
@@ -67,8 +68,8 @@ static bool compares(const struct subject *subject, uint32_t node, enum program_
  * Whether the transitions of one type count up to a threshold, from which on they do something that leaves the state:
  * counting alone; "c >= K: leave", then counting; or counting while c < M, then "c == M: leave".
  */
-static bool counts(const struct subject *subject, const struct program_transition *group, uint32_t count,
-		   struct engine_counting *found)
+static bool counts_up_to(const struct subject *subject, const struct program_transition *group, uint32_t count,
+			 struct engine_counting *found)
 {
 	uint32_t slot;
 	int64_t limit;
@@ -92,7 +93,7 @@ static bool counts(const struct subject *subject, const struct program_transitio
 }
 
 /* Whether the transition gives slot a constant, its last word on it. */
-static bool begins(struct subject *subject, const struct program_transition *transition)
+static bool sets_constant(struct subject *subject, const struct program_transition *transition)
 {
 	bool begun = false;
 
@@ -104,7 +105,7 @@ static bool begins(struct subject *subject, const struct program_transition *tra
 		if (begun || action->op != PROGRAM_SET || !is_constant(subject, action->node))
 			return false;
 		begun = true;
-		int64_t first = (int64_t)node_of(subject, action->node)->imm;
+		int64_t first = (int64_t)counted_node(subject, action->node)->imm;
 		if (subject->first != INT64_MIN && subject->first != first)
 			return false;
 		subject->first = first;
@@ -124,7 +125,7 @@ static bool is_entered_alike(struct subject *subject, const struct program_trans
 
 			if (transition->target != subject->state || transition == loop)
 				continue;
-			if (i != 0 || !begins(subject, transition))
+			if (i != 0 || !sets_constant(subject, transition))
 				return false;
 		}
 	}
@@ -181,7 +182,7 @@ bool engine_counting_find(const struct program *program, const struct program_ru
 		const struct program_transition *loop = group;
 
 		length = group_length(group, left);
-		if (!counts(&subject, group, length, found))
+		if (!counts_up_to(&subject, group, length, found))
 			continue;
 		if (loop->target != subject.state)
 			loop++;

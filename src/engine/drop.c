@@ -9,7 +9,8 @@
 #include "engine/why-priv.h"
 
 /* The first of the runs of class that a match with these slots drops; NULL: there are none. */
-static struct engine_run *first_of(const struct engine_rule *rule, const struct engine_class *class, const char *slots)
+static struct engine_run *first_dropped(const struct engine_rule *rule, const struct engine_class *class,
+					const char *slots)
 {
 	uint32_t hash = engine_index_hash(class, class->parts, slots);
 	struct engine_run **first = engine_index_find(rule, class, class->parts, slots, hash);
@@ -17,7 +18,7 @@ static struct engine_run *first_of(const struct engine_rule *rule, const struct 
 	return first ? *first : NULL;
 }
 
-static void drop(struct engine_rule *rule, struct engine_run *run, const struct engine_spared *spared)
+static void drop_run(struct engine_rule *rule, struct engine_run *run, const struct engine_spared *spared)
 {
 	if (run->ordinal >= spared->limit || run->ordinal == spared->opened)
 		return;
@@ -35,19 +36,19 @@ void engine_drop(struct engine_rule *rule, const char *slots, const struct engin
 
 	for (run = rule->drops_all ? rule->ages.oldest : NULL; run; run = next) {
 		next = engine_age_of(&rule->runs, run)->younger;
-		drop(rule, run, spared);
+		drop_run(rule, run, spared);
 	}
 	if (rule->drops_all)
 		return;
 	for (uint32_t i = 0; i < rule->image->class_count; i++) {
-		for (run = first_of(rule, &rule->classes[i], slots); run; run = next) {
+		for (run = first_dropped(rule, &rule->classes[i], slots); run; run = next) {
 			next = run->next;
-			drop(rule, run, spared);
+			drop_run(rule, run, spared);
 		}
 	}
 }
 
-static void mark(struct engine_run *run, uint64_t spared)
+static void mark_spared(struct engine_run *run, uint64_t spared)
 {
 	if (run->ordinal != spared)
 		run->epoch = ENGINE_EPOCH_MARKED;
@@ -63,10 +64,10 @@ void engine_mark_key(struct engine_rule *rule, const char *slots, uint64_t spare
 	}
 	for (struct engine_run *run = rule->drops_all ? rule->ages.oldest : NULL; run;
 	     run = engine_age_of(&rule->runs, run)->younger)
-		mark(run, spared);
+		mark_spared(run, spared);
 	for (uint32_t i = 0; i < rule->image->class_count && !rule->drops_all; i++)
-		for (struct engine_run *run = first_of(rule, &rule->classes[i], slots); run; run = run->next)
-			mark(run, spared);
+		for (struct engine_run *run = first_dropped(rule, &rule->classes[i], slots); run; run = run->next)
+			mark_spared(run, spared);
 }
 
 void engine_mark_all(struct engine_rule *rule)

@@ -10,7 +10,7 @@
 
 #include "base/heap.h"
 
-static bool is_before(const void *left, const void *right)
+static bool is_due_before(const void *left, const void *right)
 {
 	const struct engine_due *a = left, *b = right;
 
@@ -24,14 +24,14 @@ static void on_place(void *context, const void *item, size_t at)
 	*engine_due_place_of(context, due->run) = at + 1;
 }
 
-static struct heap heap_of(struct engine_machine *machine)
+static struct heap due_heap(struct engine_machine *machine)
 {
 	return (struct heap){
 		.items = machine->due,
 		.count = machine->due_count,
 		.item_bytes = sizeof *machine->due,
 		.children = 4,
-		.is_before = is_before,
+		.is_before = is_due_before,
 		.on_place = on_place,
 		.context = machine,
 	};
@@ -39,7 +39,7 @@ static struct heap heap_of(struct engine_machine *machine)
 
 struct engine_run *engine_due_first(struct engine_machine *machine)
 {
-	struct heap heap = heap_of(machine);
+	struct heap heap = due_heap(machine);
 
 	while (heap.count) {
 		struct engine_due first = machine->due[0];
@@ -65,15 +65,15 @@ void engine_due_set(struct engine_machine *machine, struct engine_run *run, uint
 	size_t known = *engine_due_place_of(machine, run), place = known ? known - 1 : machine->due_count;
 	struct heap heap;
 
-	if (at && known && !is_before(&due, &machine->due[place]))
+	if (at && known && !is_due_before(&due, &machine->due[place]))
 		return; /* put off */
 	if (at) {
 		machine->due_count += !known;
-		heap = heap_of(machine);
+		heap = due_heap(machine);
 		heap_up(&heap, place, &due);
 	} else if (known) {
 		due = machine->due[--machine->due_count];
-		heap = heap_of(machine);
+		heap = due_heap(machine);
 		*engine_due_place_of(machine, run) = 0;
 		if (due.run != run)
 			heap_put(&heap, place, &due);

@@ -74,7 +74,7 @@ static bool put_word(const struct engine *engine, const struct engine_rule *rule
 }
 
 /* Room for a record at the end of the queue; NULL where there is none. */
-static char *append(struct engine *engine, uint32_t bytes)
+static char *append_record(struct engine *engine, uint32_t bytes)
 {
 	struct engine_raised *raised = &engine->raised;
 	struct raised_head head = { bytes, engine->root, engine->level + 1 };
@@ -88,13 +88,13 @@ static char *append(struct engine *engine, uint32_t bytes)
 	return raised->bytes + raised->used - needed + sizeof head;
 }
 
-static void emit(struct engine *engine, struct engine_rule *rule, const char *slots,
-		 const struct program_statement *statement, const struct event_header *header)
+static void emit_raised(struct engine *engine, struct engine_rule *rule, const char *slots,
+			const struct program_statement *statement, const struct event_header *header)
 {
 	const struct program *program = engine->program;
 	struct program_operand operand = { .program = program, .rule = rule->image, .slots = slots };
 	uint32_t bytes = program->types[statement->type].record_bytes;
-	char *record = append(engine, bytes);
+	char *record = append_record(engine, bytes);
 
 	if (!record) {
 		rule->stats.unraised++;
@@ -185,11 +185,11 @@ static void raise_all(struct engine *engine, struct engine_rule *rule, const str
 		const struct program_statement *statement = &program_statements(engine->program, image)[i];
 
 		if (program_is_emission(statement) && statement->notice == match->notice)
-			emit(engine, rule, match->slots, statement, header);
+			emit_raised(engine, rule, match->slots, statement, header);
 	}
 }
 
-static void report(struct engine *engine, struct engine_rule *rule, const struct program_match *match)
+static void report_rule_match(struct engine *engine, struct engine_rule *rule, const struct program_match *match)
 {
 	int result = engine->options.on_match ? engine->options.on_match(engine->options.context, match) : 0;
 
@@ -244,7 +244,7 @@ bool engine_report(struct engine *engine, struct engine_rule *rule, struct engin
 		match.event_count = (uint32_t)count;
 	}
 	take_turn(engine, rule);
-	report(engine, rule, &match);
+	report_rule_match(engine, rule, &match);
 	raise_all(engine, rule, &match, header);
 	return true;
 }
@@ -263,6 +263,6 @@ void engine_report_notice(struct engine *engine, struct engine_rule *rule, struc
 	match.notice = (uint32_t)notice;
 	take_turn(engine, rule);
 	if (!(program_notice(engine->program, image, notice)->flags & PROGRAM_NOTICE_SILENT))
-		report(engine, rule, &match);
+		report_rule_match(engine, rule, &match);
 	raise_all(engine, rule, &match, header);
 }

@@ -162,7 +162,7 @@ static int init_rooms(struct engine *engine)
 	return engine->own && engine->zeros ? 0 : -ENOMEM;
 }
 
-static int init(struct engine *engine)
+static int init_engine(struct engine *engine)
 {
 	int result;
 
@@ -194,7 +194,7 @@ int engine_new(const struct program *program, const struct engine_options *optio
 	if (!result) {
 		engine->program = program;
 		engine->options = *options;
-		result = init(engine);
+		result = init_engine(engine);
 	}
 	if (result) {
 		engine_free(engine);

@@ -77,7 +77,7 @@ static int grow(struct engine_history *history, uint32_t size)
 	return 0;
 }
 
-static void *take(struct engine_history *history, size_t bytes)
+static void *take_history_bytes(struct engine_history *history, size_t bytes)
 {
 	uint32_t size = size_of(bytes);
 	struct free_block *block;
@@ -89,7 +89,7 @@ static void *take(struct engine_history *history, size_t bytes)
 	return block;
 }
 
-static void give(struct engine_history *history, void *memory, size_t bytes)
+static void give_history_bytes(struct engine_history *history, void *memory, size_t bytes)
 {
 	struct free_block *block = memory;
 	uint32_t size = size_of(bytes);
@@ -126,7 +126,7 @@ static void release_event(struct engine_history *history, struct event_copy *cop
 		return;
 	if (history->last == copy)
 		history->last = NULL;
-	give(history, copy, copy->bytes);
+	give_history_bytes(history, copy, copy->bytes);
 }
 
 /* A copy of the event with one more reference, or NULL. */
@@ -139,7 +139,7 @@ static struct event_copy *copy_of(struct engine_history *history, const struct e
 		copy->references++;
 		return copy;
 	}
-	copy = take(history, bytes);
+	copy = take_history_bytes(history, bytes);
 	if (!copy)
 		return NULL;
 	copy->references = 1;
@@ -154,7 +154,7 @@ int engine_history_append(struct engine_history *history, struct engine_history_
 			  const struct engine_event *event, uint32_t element)
 {
 	struct event_copy *copy = copy_of(history, event);
-	struct engine_history_node *node = copy ? take(history, sizeof *node) : NULL;
+	struct engine_history_node *node = copy ? take_history_bytes(history, sizeof *node) : NULL;
 
 	if (!node) {
 		if (copy)
@@ -178,7 +178,7 @@ void engine_history_release(struct engine_history *history, struct engine_histor
 		struct engine_history_node *older = node->older;
 
 		release_event(history, node->event);
-		give(history, node, sizeof *node);
+		give_history_bytes(history, node, sizeof *node);
 		node = older;
 	}
 }

@@ -126,15 +126,15 @@ void engine_index_append(struct engine_rule *rule, const struct engine_class *cl
 }
 
 /* The first of the chain that the run is in. */
-static struct engine_run *first_of(const struct engine_rule *rule, const struct engine_class *class,
-				   struct engine_run *run)
+static struct engine_run *first_of_chain(const struct engine_rule *rule, const struct engine_class *class,
+					 struct engine_run *run)
 {
 	return run->prev->next ? *engine_index_find(rule, class, class->parts, run->slots, run->hash) : run;
 }
 
 void engine_index_leave_count(struct engine_rule *rule, const struct engine_class *class, struct engine_run *run)
 {
-	struct engine_run *first = first_of(rule, class, run);
+	struct engine_run *first = first_of_chain(rule, class, run);
 	uint64_t pending = *engine_pending_of(&rule->runs, first);
 
 	add_to_count(run, class->counting, pending);
@@ -147,6 +147,6 @@ void engine_index_remove_later(struct engine_rule *rule, struct engine_run *run)
 	if (run->next)
 		run->next->prev = run->prev;
 	else
-		first_of(rule, &rule->classes[run->class], run)->prev = run->prev;
+		first_of_chain(rule, &rule->classes[run->class], run)->prev = run->prev;
 	run->prev->next = run->next;
 }

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static uint32_t offset_of(const struct engine *engine, const struct program_rule *rule, uint32_t slot)
+static uint32_t slot_place(const struct engine *engine, const struct program_rule *rule, uint32_t slot)
 {
 	return program_slots(engine->program, rule)[slot].offset;
 }
@@ -35,11 +35,11 @@ int engine_machine_new(struct engine *engine, struct engine_rule *rule)
 		return -ENOMEM;
 	machine->has_timer = image->flags & PROGRAM_RULE_TIMER;
 	if (image->notice_count)
-		machine->notice_offset = offset_of(engine, image, image->notice_slot);
+		machine->notice_offset = slot_place(engine, image, image->notice_slot);
 	if (machine->has_timer) {
-		machine->timer_offset = offset_of(engine, image, image->timer_slot);
+		machine->timer_offset = slot_place(engine, image, image->timer_slot);
 		for (uint32_t i = 0; i < 4; i++)
-			machine->context_offsets[i] = offset_of(engine, image, image->context_slot + i);
+			machine->context_offsets[i] = slot_place(engine, image, image->context_slot + i);
 	}
 	rule->machine = machine;
 	return 0;

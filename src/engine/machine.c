@@ -36,7 +36,7 @@ static void set_timer(struct move *move, struct engine_run *run)
 		engine_timers_hasten(move->step.engine, move->step.rule, at, run->ordinal);
 }
 
-static void report(struct move *move, struct engine_run *run)
+static void report_run(struct move *move, struct engine_run *run)
 {
 	engine_report_notice(move->step.engine, move->step.rule, run, move->step.event->record, move->step.epoch);
 }
@@ -66,19 +66,19 @@ PART void advance(struct move *move, struct engine_run *run, const struct engine
 		if (transition->times || move->fired)
 			set_timer(move, run);
 		if (transition->reports)
-			report(move, run);
+			report_run(move, run);
 		return;
 	}
 	if (!transition->leaves)
 		engine_life_unlink(rule, run);
 	engine_life_leave(rule, run);
 	if (transition->reports)
-		report(move, run);
+		report_run(move, run);
 	engine_runs_give(rule, run);
 }
 
 /* Keeps an instance that was opened or copied, whose state is set, unless there is one with its key. */
-static bool keep(struct move *move, struct engine_run *run)
+static bool keep_run(struct move *move, struct engine_run *run)
 {
 	struct engine_rule *rule = move->step.rule;
 	const struct engine_class *class = &rule->classes[rule->states[run->state].class];
@@ -99,7 +99,7 @@ static bool keep(struct move *move, struct engine_run *run)
 	return true;
 }
 
-static void copy(struct move *move, struct engine_run *original, const struct engine_transition *transition)
+static void copy_run(struct move *move, struct engine_run *original, const struct engine_transition *transition)
 {
 	struct engine_rule *rule = move->step.rule;
 	struct engine_run *run;
@@ -111,13 +111,14 @@ static void copy(struct move *move, struct engine_run *original, const struct en
 	run = engine_life_copy(&move->step, original, transition);
 	if (!run)
 		engine_refuse(rule);
-	else if (!keep(move, run))
+	else if (!keep_run(move, run))
 		engine_runs_give(rule, run);
 }
 
 /* As engine_step_find, counted. */
-static inline const struct engine_transition *find(const struct move *move, const struct engine_transition *first,
-						   uint32_t count, const char *slots)
+static inline const struct engine_transition *find_transition(const struct move *move,
+							      const struct engine_transition *first, uint32_t count,
+							      const char *slots)
 {
 	if (move->step.rule->why)
 		engine_why_judge(&move->step, first, count, slots);
@@ -137,11 +138,12 @@ PART void step_instance(struct move *move, struct engine_run *run, const struct 
 	if (own < end && own->copies) {
 		while (own < end && own->copies)
 			own++;
-		transition = find(move, group->transitions, (uint32_t)(own - group->transitions), run->slots);
+		transition =
+			find_transition(move, group->transitions, (uint32_t)(own - group->transitions), run->slots);
 		if (transition)
-			copy(move, run, transition);
+			copy_run(move, run, transition);
 	}
-	transition = find(move, own, (uint32_t)(end - own), run->slots);
+	transition = find_transition(move, own, (uint32_t)(end - own), run->slots);
 	if (transition)
 		advance(move, run, transition, counts);
 }
@@ -154,7 +156,7 @@ static void open_instance(struct move *move, const struct engine_group *start)
 
 	if (rule->why)
 		engine_why_meet(rule, start);
-	transition = find(move, start->transitions, start->count, engine->zeros);
+	transition = find_transition(move, start->transitions, start->count, engine->zeros);
 	if (!transition)
 		return;
 	if (rule->why)
@@ -165,14 +167,14 @@ static void open_instance(struct move *move, const struct engine_group *start)
 		return;
 	}
 	if (run->state < PROGRAM_TARGET_MATCH) {
-		if (!keep(move, run))
+		if (!keep_run(move, run))
 			engine_runs_give(rule, run);
 		else if (transition->reports)
-			report(move, run);
+			report_run(move, run);
 		return;
 	}
 	if (transition->reports)
-		report(move, run);
+		report_run(move, run);
 	engine_runs_give(rule, run);
 }
 
@@ -199,8 +201,8 @@ static void end_any(struct move *move, const struct engine_entry *entry)
 }
 
 /* What a machine's step has no use for stays unset: zeroing it would be work for nothing. */
-static inline void begin(struct move *move, struct engine *engine, struct engine_rule *rule,
-			 const struct engine_event *event)
+static inline void begin_move(struct move *move, struct engine *engine, struct engine_rule *rule,
+			      const struct engine_event *event)
 {
 	move->step.engine = engine;
 	move->step.rule = rule;
@@ -219,7 +221,7 @@ PART void step_machine(struct engine *engine, const struct engine_entry *entry, 
 	struct move move;
 
 	if (rule->live && entry->any) {
-		begin(&move, engine, rule, event);
+		begin_move(&move, engine, rule, event);
 		end_any(&move, entry);
 		return;
 	}
@@ -227,7 +229,7 @@ PART void step_machine(struct engine *engine, const struct engine_entry *entry, 
 		run = engine_index_look(rule, entry->keys, (const char *)event->record);
 	if (!run && !entry->start.count)
 		return; /* most events are about what no instance follows */
-	begin(&move, engine, rule, event);
+	begin_move(&move, engine, rule, event);
 	if (run)
 		step_instance(&move, run, entry->groups[run->state], counts);
 	else
@@ -281,10 +283,10 @@ void engine_machine_expire(struct engine *engine, struct engine_rule *rule)
 
 	if (rule->why)
 		engine_why_meet(rule, group);
-	begin(&move, engine, rule, &event);
+	begin_move(&move, engine, rule, &event);
 	memcpy(header.comm, comm, strnlen(comm, EVENT_COMM_BYTES - 1));
 	move.fired = header.ts;
-	transition = find(&move, group->transitions, group->count, run->slots);
+	transition = find_transition(&move, group->transitions, group->count, run->slots);
 	if (transition)
 		advance(&move, run, transition, rule->why);
 	else

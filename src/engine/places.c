@@ -13,8 +13,8 @@ static bool has_values_of(const struct engine_class *key, const struct engine_ru
 }
 
 /* The runs that wait under the slots of class with the values of run; NULL: there are none. */
-static struct engine_run *first_of(const struct engine_rule *rule, const struct engine_class *class,
-				   const struct engine_run *run)
+static struct engine_run *first_waiting(const struct engine_rule *rule, const struct engine_class *class,
+					const struct engine_run *run)
 {
 	uint32_t hash = engine_index_hash(class, class->parts, run->slots);
 	struct engine_run **first = engine_index_find(rule, class, class->parts, run->slots, hash);
@@ -25,7 +25,7 @@ static struct engine_run *first_of(const struct engine_rule *rule, const struct 
 void engine_places_enter(struct engine_rule *rule, const struct engine_run *run, bool counts)
 {
 	const struct engine_state *state = &rule->states[run->state];
-	struct engine_run *at = first_of(rule, &rule->classes[state->class], run), *next;
+	struct engine_run *at = first_waiting(rule, &rule->classes[state->class], run), *next;
 
 	for (; at; at = next) {
 		next = at->next;
@@ -47,7 +47,7 @@ bool engine_places_share(struct engine_rule *rule, const struct engine_run *run,
 
 		if (rule->classes[i].same != rule->classes[state->class].same)
 			continue;
-		for (at = first_of(rule, &rule->classes[i], run); at; at = at->next) {
+		for (at = first_waiting(rule, &rule->classes[i], run); at; at = at->next) {
 			if (rule->states[at->state].key != state->key ||
 			    (state->more && !has_values_of(state->more, at, run)))
 				continue;

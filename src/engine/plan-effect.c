@@ -27,12 +27,12 @@ struct plan {
 	struct words copied, read, written; /* by copies; by the rest */
 };
 
-static const struct program_node *node_of(const struct plan *plan, uint32_t node)
+static const struct program_node *effect_node(const struct plan *plan, uint32_t node)
 {
 	return &plan->planner->program->nodes[node];
 }
 
-static const struct program_slot *slot_of(const struct plan *plan, uint32_t slot)
+static const struct program_slot *effect_slot(const struct plan *plan, uint32_t slot)
 {
 	return &program_slots(plan->planner->program, plan->planner->rule)[slot];
 }
@@ -65,10 +65,10 @@ static bool has_slot(const struct words *words, const struct program_slot *slot)
 /* The slots that the node reads. The loader bounds how many nodes this visits. */
 static void add_reads(struct plan *plan, uint32_t index)
 {
-	const struct program_node *node = node_of(plan, index);
+	const struct program_node *node = effect_node(plan, index);
 
 	if (node->op == PROGRAM_OP_SLOT)
-		add_slot(&plan->read, slot_of(plan, node->a));
+		add_slot(&plan->read, effect_slot(plan, node->a));
 	if (node->op < PROGRAM_OP_ADD)
 		return;
 	add_reads(plan, node->a);
@@ -76,23 +76,24 @@ static void add_reads(struct plan *plan, uint32_t index)
 		add_reads(plan, node->b);
 }
 
-static bool is_integer(const struct program_node *node)
+static bool is_effect_integer(const struct program_node *node)
 {
 	return node->kind == PROGRAM_I64 || node->kind == PROGRAM_U64 || node->kind == PROGRAM_BOOL;
 }
 
-static bool read_number(const struct plan *plan, const struct program_node *node, struct engine_copy *copy);
+static bool plan_field_copy(const struct plan *plan, const struct program_node *node, struct engine_copy *copy);
 
 /* Two halves of one aligned word: a << 32 | b. */
 static bool read_halves(const struct plan *plan, const struct program_node *node, struct engine_copy *copy)
 {
-	const struct program_node *high = node_of(plan, node->a);
+	const struct program_node *high = effect_node(plan, node->a);
 	struct engine_copy a = { 0 }, b = { 0 };
 
-	if (high->op != PROGRAM_OP_SHL || node_of(plan, high->b)->op != PROGRAM_OP_CONST ||
-	    node_of(plan, high->b)->imm != 32)
+	if (high->op != PROGRAM_OP_SHL || effect_node(plan, high->b)->op != PROGRAM_OP_CONST ||
+	    effect_node(plan, high->b)->imm != 32)
 		return false;
-	if (!read_number(plan, node_of(plan, high->a), &a) || !read_number(plan, node_of(plan, node->b), &b))
+	if (!plan_field_copy(plan, effect_node(plan, high->a), &a) ||
+	    !plan_field_copy(plan, effect_node(plan, node->b), &b))
 		return false;
 	if (a.number || b.number || a.field.mask != UINT32_MAX || b.field.mask != UINT32_MAX ||
 	    a.field.offset != b.field.offset || a.field.turn == b.field.turn)
@@ -104,11 +105,11 @@ static bool read_halves(const struct plan *plan, const struct program_node *node
 /* An operation on integers one of which is a constant. */
 static bool read_operation(const struct plan *plan, const struct program_node *node, struct engine_copy *copy)
 {
-	const struct program_node *a = node_of(plan, node->a), *b = node_of(plan, node->b);
+	const struct program_node *a = effect_node(plan, node->a), *b = effect_node(plan, node->b);
 	bool swaps = a->op == PROGRAM_OP_CONST;
 	uint64_t constant = swaps ? a->imm : b->imm;
 
-	if ((swaps ? a : b)->op != PROGRAM_OP_CONST || !read_number(plan, swaps ? b : a, copy))
+	if ((swaps ? a : b)->op != PROGRAM_OP_CONST || !plan_field_copy(plan, swaps ? b : a, copy))
 		return false;
 	switch (node->op) {
 	case PROGRAM_OP_ADD:
@@ -124,7 +125,7 @@ static bool read_operation(const struct plan *plan, const struct program_node *n
 }
 
 /* Whether the node, which is all zero bits in copy so far, is a field's bits and a number. */
-static bool read_number(const struct plan *plan, const struct program_node *node, struct engine_copy *copy)
+static bool plan_field_copy(const struct plan *plan, const struct program_node *node, struct engine_copy *copy)
 {
 	switch (node->op) {
 	case PROGRAM_OP_CONST:
@@ -134,20 +135,21 @@ static bool read_number(const struct plan *plan, const struct program_node *node
 		copy->field = engine_field_of(&plan->planner->program->fields[node->a]);
 		return true;
 	case PROGRAM_OP_CONVERT: /* integers share their bits */
-		return is_integer(node) && is_integer(node_of(plan, node->a)) &&
-		       read_number(plan, node_of(plan, node->a), copy);
+		return is_effect_integer(node) && is_effect_integer(effect_node(plan, node->a)) &&
+		       plan_field_copy(plan, effect_node(plan, node->a), copy);
 	case PROGRAM_OP_OR:
-		return is_integer(node) && (read_halves(plan, node, copy) || read_operation(plan, node, copy));
+		return is_effect_integer(node) && (read_halves(plan, node, copy) || read_operation(plan, node, copy));
 	case PROGRAM_OP_ADD:
 	case PROGRAM_OP_AND:
-		return is_integer(node) && read_operation(plan, node, copy);
+		return is_effect_integer(node) && read_operation(plan, node, copy);
 	default:
 		return false;
 	}
 }
 
 /* A text of some words that fills its slot is stored by words. What stands behind its NUL means nothing. */
-static bool read_text(const struct plan *plan, const struct program_node *node, const struct program_slot *slot)
+static bool is_copied_by_words(const struct plan *plan, const struct program_node *node,
+			       const struct program_slot *slot)
 {
 	const struct program_field *field = &plan->planner->program->fields[node->a];
 
@@ -161,7 +163,7 @@ static void add_copy(struct plan *plan, struct engine_copy copy)
 	add_word(&plan->copied, copy.slot / sizeof(uint64_t));
 }
 
-static void copy_text(struct plan *plan, const struct program_node *node, const struct program_slot *slot)
+static void copy_slot_text(struct plan *plan, const struct program_node *node, const struct program_slot *slot)
 {
 	uint32_t from = plan->planner->program->fields[node->a].offset;
 
@@ -178,19 +180,19 @@ static void copy_text(struct plan *plan, const struct program_node *node, const 
 /* Stores the action's value ahead of the code, if that may be. */
 static bool plan_copy(struct plan *plan, const struct program_action *action)
 {
-	const struct program_slot *slot = slot_of(plan, action->slot);
-	const struct program_node *node = node_of(plan, action->node);
+	const struct program_slot *slot = effect_slot(plan, action->slot);
+	const struct program_node *node = effect_node(plan, action->node);
 	struct engine_copy copy = { .slot = slot->offset };
 
 	if (action->op != PROGRAM_SET || has_slot(&plan->read, slot) || has_slot(&plan->written, slot))
 		return false;
 	if (slot->kind == PROGRAM_STRING) {
-		if (!read_text(plan, node, slot))
+		if (!is_copied_by_words(plan, node, slot))
 			return false;
-		copy_text(plan, node, slot);
+		copy_slot_text(plan, node, slot);
 		return true;
 	}
-	if (!read_number(plan, node, &copy))
+	if (!plan_field_copy(plan, node, &copy))
 		return false;
 	add_copy(plan, copy);
 	return true;
@@ -199,12 +201,12 @@ static bool plan_copy(struct plan *plan, const struct program_action *action)
 /* Whether the action copies another slot of one word; fills in where that is. */
 static bool is_move(const struct plan *plan, const struct program_action *action, uint32_t *from)
 {
-	const struct program_node *node = node_of(plan, action->node);
+	const struct program_node *node = effect_node(plan, action->node);
 
 	if (action->op != PROGRAM_SET || node->op != PROGRAM_OP_SLOT ||
-	    slot_of(plan, action->slot)->bytes != sizeof(uint64_t))
+	    effect_slot(plan, action->slot)->bytes != sizeof(uint64_t))
 		return false;
-	*from = slot_of(plan, node->a)->offset;
+	*from = effect_slot(plan, node->a)->offset;
 	return true;
 }
 
@@ -214,11 +216,11 @@ static uint32_t find_block(const struct plan *plan, const struct program_action 
 {
 	uint32_t first, from, found = 0;
 
-	if (!is_move(plan, actions, &first) || slot_of(plan, actions->slot)->offset <= first)
+	if (!is_move(plan, actions, &first) || effect_slot(plan, actions->slot)->offset <= first)
 		return 0;
-	uint32_t to = slot_of(plan, actions->slot)->offset;
+	uint32_t to = effect_slot(plan, actions->slot)->offset;
 	while (found < count && is_move(plan, &actions[found], &from) && from + found * sizeof(uint64_t) == first &&
-	       slot_of(plan, actions[found].slot)->offset + found * sizeof(uint64_t) == to)
+	       effect_slot(plan, actions[found].slot)->offset + found * sizeof(uint64_t) == to)
 		found++;
 	uint32_t back = (found - 1) * (uint32_t)sizeof(uint64_t);
 	*block = (struct engine_block){ .from = first - back, .to = to - back, .bytes = back + sizeof(uint64_t) };
@@ -246,7 +248,7 @@ static uint32_t plan_block(struct plan *plan, const struct program_action *actio
 
 static void plan_code(struct plan *plan, const struct program_action *action)
 {
-	const struct program_slot *slot = slot_of(plan, action->slot);
+	const struct program_slot *slot = effect_slot(plan, action->slot);
 
 	plan->rest[plan->rest_count++] = *action;
 	add_reads(plan, action->node);

@@ -20,50 +20,50 @@ struct engine_field engine_field_of(const struct program_field *field)
 	};
 }
 
-static const struct program_node *node_of(const struct engine_planner *planner, uint32_t node)
+static const struct program_node *planned_node(const struct engine_planner *planner, uint32_t node)
 {
 	return &planner->program->nodes[node];
 }
 
-static const struct program_slot *slot_of(const struct engine_planner *planner, uint32_t slot)
+static const struct program_slot *planned_slot(const struct engine_planner *planner, uint32_t slot)
 {
 	return &program_slots(planner->program, planner->rule)[slot];
 }
 
-static bool is_integer(const struct program_node *node)
+static bool is_planned_integer(const struct program_node *node)
 {
 	return node->kind == PROGRAM_I64 || node->kind == PROGRAM_U64 || node->kind == PROGRAM_BOOL;
 }
 
-static void read_field(const struct engine_planner *planner, const struct program_node *node,
-		       struct engine_range *range)
+static void plan_field_range(const struct engine_planner *planner, const struct program_node *node,
+			     struct engine_range *range)
 {
 	range->field = engine_field_of(&planner->program->fields[node->a]);
 }
 
 static void read_slot(const struct engine_planner *planner, const struct program_node *node, struct engine_range *range)
 {
-	range->slot = slot_of(planner, node->a)->offset;
+	range->slot = planned_slot(planner, node->a)->offset;
 	range->slot_mask = UINT64_MAX;
 }
 
 /* Whether the range can look at a - b, both integers. */
 static bool read_difference(const struct engine_planner *planner, uint32_t a, uint32_t b, struct engine_range *range)
 {
-	if (node_of(planner, a)->op != PROGRAM_OP_FIELD || node_of(planner, b)->op != PROGRAM_OP_SLOT)
+	if (planned_node(planner, a)->op != PROGRAM_OP_FIELD || planned_node(planner, b)->op != PROGRAM_OP_SLOT)
 		return false;
-	read_field(planner, node_of(planner, a), range);
-	read_slot(planner, node_of(planner, b), range);
+	plan_field_range(planner, planned_node(planner, a), range);
+	read_slot(planner, planned_node(planner, b), range);
 	return true;
 }
 
 /* Whether the range can look at what node yields. Of a slot alone it sees the negative. */
-static bool read_value(const struct engine_planner *planner, const struct program_node *node,
-		       struct engine_range *range)
+static bool is_range_readable(const struct engine_planner *planner, const struct program_node *node,
+			      struct engine_range *range)
 {
 	switch (node->op) {
 	case PROGRAM_OP_FIELD:
-		read_field(planner, node, range);
+		plan_field_range(planner, node, range);
 		return true;
 	case PROGRAM_OP_SLOT:
 		read_slot(planner, node, range);
@@ -131,15 +131,15 @@ static bool is_comparison(const struct program_node *node)
 
 bool engine_range_find(const struct engine_planner *planner, uint32_t index, struct engine_range *found)
 {
-	const struct program_node *node = node_of(planner, index), *a, *b;
+	const struct program_node *node = planned_node(planner, index), *a, *b;
 	struct engine_range range = { 0 };
 	enum program_op relation = node->op;
 
 	if (!is_comparison(node))
 		return false;
-	a = node_of(planner, node->a);
-	b = node_of(planner, node->b);
-	if (!is_integer(a) || !is_integer(b))
+	a = planned_node(planner, node->a);
+	b = planned_node(planner, node->b);
+	if (!is_planned_integer(a) || !is_planned_integer(b))
 		return false;
 	if (a->op == PROGRAM_OP_CONST) {
 		const struct program_node *first = a;
@@ -149,7 +149,7 @@ bool engine_range_find(const struct engine_planner *planner, uint32_t index, str
 		relation = mirrored[relation];
 	}
 	if (b->op == PROGRAM_OP_CONST) {
-		if (!read_value(planner, a, &range) || !bound_as(&range, relation, a, b))
+		if (!is_range_readable(planner, a, &range) || !bound_as(&range, relation, a, b))
 			return false;
 		if (!range.field.mask)
 			range.least = 0 - (range.least + range.span);
@@ -173,8 +173,8 @@ void engine_condition_plan(const struct engine_planner *planner, uint32_t node, 
 	*planned = (struct engine_condition){ .range = engine_everything };
 	if (node == PROGRAM_NONE)
 		return;
-	while (node_of(planner, first)->op == PROGRAM_OP_LAND)
-		first = node_of(planner, first)->a;
+	while (planned_node(planner, first)->op == PROGRAM_OP_LAND)
+		first = planned_node(planner, first)->a;
 	if (!engine_range_find(planner, first, &planned->range))
 		first = PROGRAM_NONE;
 	if (first != node)

@@ -136,8 +136,8 @@ static struct bucket *make_bucket(struct engine_selector *selector, uint64_t wor
 }
 
 /* Fills the buckets of the selector with the entries on its field: first the sizes, then the entries, in order. */
-static int fill(struct arena *arena, struct engine_selector *selector, const struct engine_entry *entries,
-		uint32_t count)
+static int fill_selector(struct arena *arena, struct engine_selector *selector, const struct engine_entry *entries,
+			 uint32_t count)
 {
 	uint32_t total = count_on(entries, count, &selector->guard);
 	struct engine_entry *sorted = arena_zero(arena, total, sizeof *sorted);
@@ -250,7 +250,7 @@ static int build_selectors(struct arena *arena, struct engine_dispatch *row)
 		if (known || count_on(row->entries, row->count, guard) < ENTRIES_MIN)
 			continue;
 		selectors[count].guard = *guard;
-		result = fill(arena, &selectors[count++], row->entries, row->count);
+		result = fill_selector(arena, &selectors[count++], row->entries, row->count);
 	}
 	if (result || !count)
 		return result;

@@ -242,7 +242,7 @@ static void step_chains(struct engine_step *step, struct engine_run **cursors, u
 	}
 }
 
-static uint64_t count_of(const struct engine_run *run, const struct engine_counting *counting)
+static uint64_t steps_counted(const struct engine_run *run, const struct engine_counting *counting)
 {
 	uint64_t count;
 
@@ -265,7 +265,7 @@ ASIDE void step_counted(struct engine_step *step, const struct engine_counting *
 
 	while (run) {
 		struct engine_run *next = run->next;
-		uint64_t stored = count_of(run, counting), count = stored + *engine_pending_of(runs, run);
+		uint64_t stored = steps_counted(run, counting), count = stored + *engine_pending_of(runs, run);
 
 		if ((int64_t)count < counting->threshold)
 			break;

@@ -29,7 +29,7 @@ static uint64_t deadline_of(const struct engine_rule *rule, struct engine_run *r
 	return at;
 }
 
-static bool is_before(const void *left, const void *right)
+static bool is_timer_before(const void *left, const void *right)
 {
 	const struct engine_deadline *a = left, *b = right;
 
@@ -44,14 +44,14 @@ static void on_place(void *context, const void *item, size_t at)
 	deadline->rule->timers.place = (uint32_t)at;
 }
 
-static struct heap heap_of(struct engine *engine)
+static struct heap timer_heap(struct engine *engine)
 {
 	return (struct heap){
 		.items = engine->heap,
 		.count = engine->heap_count,
 		.item_bytes = sizeof *engine->heap,
 		.children = 4,
-		.is_before = is_before,
+		.is_before = is_timer_before,
 		.on_place = on_place,
 	};
 }
@@ -62,10 +62,10 @@ static void set_next(struct engine *engine)
 }
 
 /* The heap has room for every rule. */
-static void push(struct engine *engine, struct engine_deadline deadline)
+static void push_deadline(struct engine *engine, struct engine_deadline deadline)
 {
 	size_t at = engine->heap_count++;
-	struct heap heap = heap_of(engine);
+	struct heap heap = timer_heap(engine);
 
 	heap_up(&heap, at, &deadline);
 	deadline.rule->timers.in_heap = true;
@@ -75,12 +75,12 @@ static void push(struct engine *engine, struct engine_deadline deadline)
 void engine_timers_hasten(struct engine *engine, struct engine_rule *rule, uint64_t at, uint64_t ordinal)
 {
 	struct engine_deadline deadline = { at, ordinal, rule };
-	struct heap heap = heap_of(engine);
+	struct heap heap = timer_heap(engine);
 	uint32_t place = rule->timers.place;
 
 	if (!rule->timers.in_heap) {
-		push(engine, deadline);
-	} else if (is_before(&deadline, &engine->heap[place])) {
+		push_deadline(engine, deadline);
+	} else if (is_timer_before(&deadline, &engine->heap[place])) {
 		heap_up(&heap, place, &deadline);
 		set_next(engine);
 	}
@@ -179,7 +179,7 @@ static struct engine_run *first_to_match(const struct engine_rule *rule)
 }
 
 /* Whether any run of the rule can become overdue; fills in which is the first. */
-static bool find_first(struct engine_rule *rule, struct engine_deadline *first)
+static bool find_first_deadline(struct engine_rule *rule, struct engine_deadline *first)
 {
 	struct engine_timers *timers = &rule->timers;
 	struct engine_run *run;
@@ -197,15 +197,15 @@ static bool find_first(struct engine_rule *rule, struct engine_deadline *first)
 }
 
 /* Whether the heap's first entry is true; if not, puts it right. What happens until it is due may change the order. */
-static bool settle(struct engine *engine, uint64_t now)
+static bool settle_first_timer(struct engine *engine, uint64_t now)
 {
 	struct engine_deadline *top = &engine->heap[0], truth = { .rule = top->rule };
 	struct heap heap;
 
-	if (!find_first(top->rule, &truth)) {
+	if (!find_first_deadline(top->rule, &truth)) {
 		top->rule->timers.in_heap = false;
 		truth = engine->heap[--engine->heap_count];
-		heap = heap_of(engine);
+		heap = timer_heap(engine);
 		if (heap.count)
 			heap_down(&heap, 0, &truth);
 		return false;
@@ -214,7 +214,7 @@ static bool settle(struct engine *engine, uint64_t now)
 		return true;
 	if (truth.at >= now)
 		truth.ordinal = 0;
-	heap = heap_of(engine);
+	heap = timer_heap(engine);
 	heap_down(&heap, 0, &truth);
 	return false;
 }
@@ -260,7 +260,7 @@ static void end_first(struct engine *engine, struct engine_rule *rule, bool matc
 /* What was raised may have let runs come to wait for their deadline: nothing is known of the order at one time. */
 static void forget_order(struct engine *engine)
 {
-	struct heap heap = heap_of(engine);
+	struct heap heap = timer_heap(engine);
 
 	for (uint32_t i = 0; i < engine->heap_count; i++)
 		engine->heap[i].ordinal = 0;
@@ -280,7 +280,7 @@ void engine_timers_expire(struct engine *engine, uint64_t now)
 		struct engine_deadline *top = &engine->heap[0];
 		bool ends = top->ordinal & ENGINE_ENDING;
 
-		if (!settle(engine, now))
+		if (!settle_first_timer(engine, now))
 			continue;
 		if (ends && raised != engine->raised.count) {
 			raised = engine->raised.count;

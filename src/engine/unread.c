@@ -88,13 +88,13 @@ static enum known known_of(const struct engine *engine, const struct engine_rule
 	return known;
 }
 
-static void count(struct engine_rule *rule)
+static void count_unread(struct engine_rule *rule)
 {
 	engine_mark_all(rule);
 	rule->stats.unread++;
 }
 
-static bool takes(const struct engine *engine, const struct program_rule *rule, uint32_t type)
+static bool takes_type(const struct engine *engine, const struct program_rule *rule, uint32_t type)
 {
 	for (uint32_t i = 0; i < rule->over_count; i++)
 		if (engine->program->indices[rule->first_over + i] == type)
@@ -105,8 +105,9 @@ static bool takes(const struct engine *engine, const struct program_rule *rule, 
 void engine_unread_unknown(struct engine *engine, uint32_t type)
 {
 	for (uint32_t i = 0; i < engine->program->rule_count; i++)
-		if ((!engine->options.rules || engine->options.rules[i]) && takes(engine, engine->rules[i].image, type))
-			count(&engine->rules[i]);
+		if ((!engine->options.rules || engine->options.rules[i]) &&
+		    takes_type(engine, engine->rules[i].image, type))
+			count_unread(&engine->rules[i]);
 }
 
 void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event)
@@ -120,6 +121,6 @@ void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row
 			engine_pass_one(engine, entry, event);
 		entry->rule->doubts = false;
 		if (known != KNOWN_WHOLE)
-			count(entry->rule);
+			count_unread(entry->rule);
 	}
 }

@@ -23,7 +23,7 @@ static uint64_t *counts_of(const struct engine_rule *rule, const struct engine_t
 	return rule->why->counts + rule->why->places[transition - rule->why->transitions];
 }
 
-static void find_places(const struct engine *engine, const struct program_rule *rule, uint32_t *places)
+static void find_why_places(const struct engine *engine, const struct program_rule *rule, uint32_t *places)
 {
 	for (uint32_t i = 0; i < rule->state_count; i++) {
 		const struct program_state *state = &program_states(engine->program, rule)[i];
@@ -45,7 +45,7 @@ static int init_rule(struct engine *engine, struct engine_rule *rule, uint32_t *
 	rule->why->places = places;
 	rule->why->counts =
 		arena_zero(engine->arena, program_why_words(engine->program, rule->image), sizeof *rule->why->counts);
-	find_places(engine, rule->image, places);
+	find_why_places(engine, rule->image, places);
 	return rule->why->counts ? 0 : -ENOMEM;
 }
 
@@ -80,7 +80,7 @@ void engine_why_meet(struct engine_rule *rule, const struct engine_group *group)
 
 /* Counts, from `at`, which conditions of node are true, and returns whether all are. Divisions are counted elsewhere.
  */
-static bool judge(const struct engine_step *step, uint32_t node, const char *slots, uint64_t *at)
+static bool judge_conditions(const struct engine_step *step, uint32_t node, const char *slots, uint64_t *at)
 {
 	const struct engine_rule *rule = step->rule;
 	const struct program_operand operand = { rule->why->program, rule->image, step->event->record, slots };
@@ -114,8 +114,8 @@ void engine_why_judge(const struct engine_step *step, const struct engine_transi
 		bool aside = rule->any && transition->in_place && !transition->forbid;
 		const struct engine_transition **found = aside ? &fits_in_place : &fits;
 
-		if (!*found &&
-		    judge(step, image_of(rule, transition)->fit, slots, counts_of(rule, transition) + PROGRAM_WHY_TRUE))
+		if (!*found && judge_conditions(step, image_of(rule, transition)->fit, slots,
+						counts_of(rule, transition) + PROGRAM_WHY_TRUE))
 			*found = transition;
 		if (fits && (!rule->any || fits->forbid))
 			return;
@@ -127,7 +127,7 @@ void engine_why_hold(const struct engine_step *step, const struct engine_transit
 	const struct program_transition *image = image_of(step->rule, transition);
 	uint64_t *counts = counts_of(step->rule, transition);
 
-	judge(step, image->hold, slots, counts + program_why_hold_true(step->rule->why->program, image));
+	judge_conditions(step, image->hold, slots, counts + program_why_hold_true(step->rule->why->program, image));
 }
 
 /* The event ends the run: by whom is it? */
@@ -201,7 +201,7 @@ static void add_seen(const struct engine *engine, const struct program_rule *rul
 				engine->seen[over[i]];
 }
 
-static void add_open(const struct engine_rule *rule, uint64_t *counts)
+static void add_waiting_runs(const struct engine_rule *rule, uint64_t *counts)
 {
 	for (size_t i = 0; rule->live && i <= rule->by_key.mask; i++)
 		for (const struct engine_run *chain = rule->by_key.buckets[i]; chain; chain = chain->aside)
@@ -219,5 +219,5 @@ void engine_count_why(const struct engine *engine, uint32_t index, uint64_t *cou
 	if (!rule->why)
 		return;
 	add_seen(engine, rule->image, counts);
-	add_open(rule, counts);
+	add_waiting_runs(rule, counts);
 }

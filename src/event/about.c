@@ -124,7 +124,7 @@ static const struct ending *ending_of(const struct event_type *type, const char 
 }
 
 /* The row that says what name is for events of type; NULL: nothing that could be asked for. */
-static const struct event_about *row_of(const struct event_type *type, const char *name)
+static const struct event_about *about_row(const struct event_type *type, const char *name)
 {
 	const struct event_about *row = event_about_find(name);
 	const struct ending *ending;
@@ -138,14 +138,14 @@ static const struct event_about *row_of(const struct event_type *type, const cha
 
 bool event_about_may_ask(const struct event_type *type, const char *name)
 {
-	return type->hook_count && row_of(type, name);
+	return type->hook_count && about_row(type, name);
 }
 
 /* How a hook of type gets the field; NULL: no memory. */
-static const char *path_of(struct event_catalog *catalog, const struct event_type *type, const struct event_hook *hook,
-			   const char *name)
+static const char *hook_path(struct event_catalog *catalog, const struct event_type *type,
+			     const struct event_hook *hook, const char *name)
 {
-	const struct event_about *row = row_of(type, name);
+	const struct event_about *row = about_row(type, name);
 	uint32_t of = 0;
 
 	if (row->path)
@@ -161,15 +161,15 @@ static const char *path_of(struct event_catalog *catalog, const struct event_typ
 }
 
 /* Where a reserved type keeps them, fields and paths are the catalog's own and were made to be written. */
-static int append(struct event_catalog *catalog, struct event_type *type, const char *name, uint32_t bytes)
+static int append_about(struct event_catalog *catalog, struct event_type *type, const char *name, uint32_t bytes)
 {
-	const struct event_about *row = row_of(type, name);
+	const struct event_about *row = about_row(type, name);
 	const char *copy = arena_text(catalog->arena, name, strlen(name));
 
 	if (!copy)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < type->hook_count; i++) {
-		const char *path = path_of(catalog, type, &type->hooks[i], name);
+		const char *path = hook_path(catalog, type, &type->hooks[i], name);
 
 		if (!path)
 			return -ENOMEM;
@@ -190,7 +190,7 @@ static int append(struct event_catalog *catalog, struct event_type *type, const 
 int event_about_ask(struct event_catalog *catalog, const struct event_type *type, const char *name,
 		    const struct event_field **field)
 {
-	const struct event_about *row = row_of(type, name);
+	const struct event_about *row = about_row(type, name);
 	struct event_type *own = own_type(catalog, type);
 
 	*field = event_field_find(type, name);
@@ -204,7 +204,7 @@ int event_about_ask(struct event_catalog *catalog, const struct event_type *type
 
 	if (own->field_count == EVENT_FIELDS_MAX || own->record_bytes + bytes > EVENT_RECORD_BYTES_MAX)
 		return -E2BIG;
-	if (event_about_reserve(catalog, type) || append(catalog, own, name, bytes))
+	if (event_about_reserve(catalog, type) || append_about(catalog, own, name, bytes))
 		return -ENOMEM;
 	*field = &own->fields[own->field_count - 1];
 	return 0;

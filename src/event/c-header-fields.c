@@ -13,7 +13,7 @@ enum { ARRAY_MAX = 65535, NUMBERS_MAX = 16, CHARS_MAX = 4095, BYTES_MAX = 65535 
 /* Where the struct is: what the call that hands it over is given. */
 #define DATA "syscall_arg(4)"
 
-static void leave_out(struct c_parser *parser, struct event_span span, const char *why)
+static void leave_field_out(struct c_parser *parser, struct event_span span, const char *why)
 {
 	event_scan_warn(&parser->scan, span, "'%.*s' is left out: %s",
 			(int)(span.length < C_NAME_BYTES_MAX ? span.length : C_NAME_BYTES_MAX), span.start, why);
@@ -48,7 +48,7 @@ int c_header_fields_add(struct c_parser *parser, struct event_span span, const s
 	return 0;
 }
 
-static int add_number(struct c_parser *parser, struct event_span span, const struct c_type *type, int index)
+static int add_number_of_type(struct c_parser *parser, struct event_span span, const struct c_type *type, int index)
 {
 	bool is_signed = type->value >= EVENT_I8 && type->value <= EVENT_I64;
 	uint64_t offset = parser->bytes + (index > 0 ? (uint64_t)index * type->bytes : 0);
@@ -61,7 +61,7 @@ static int add_number(struct c_parser *parser, struct event_span span, const str
 }
 
 /* length 0: the text behind the struct. */
-static int add_string(struct c_parser *parser, struct event_span span, uint64_t length)
+static int add_header_string(struct c_parser *parser, struct event_span span, uint64_t length)
 {
 	const char *path = length ? arena_format(parser->scan.arena, "user_chars(" DATA " + %u, %u)",
 						 (unsigned)parser->bytes, (unsigned)length)
@@ -80,11 +80,11 @@ static int add_array(struct c_parser *parser, struct event_span span, const stru
 	int result = 0;
 
 	if (type->is_char && length <= CHARS_MAX)
-		return add_string(parser, span, length);
+		return add_header_string(parser, span, length);
 	if (length > NUMBERS_MAX || length == 0)
-		leave_out(parser, span, length ? "it is a long array" : "its length is unknown");
+		leave_field_out(parser, span, length ? "it is a long array" : "its length is unknown");
 	for (uint64_t i = 0; length <= NUMBERS_MAX && i < length && !result; i++)
-		result = add_number(parser, span, type, (int)i);
+		result = add_number_of_type(parser, span, type, (int)i);
 	return result;
 }
 
@@ -139,10 +139,10 @@ static int take_declarator(struct c_parser *parser, struct c_type type)
 	if (type.bytes > parser->align)
 		parser->align = type.bytes;
 	if (type.is_float)
-		leave_out(parser, name->span, "a float has 4 bytes; use a double");
+		leave_field_out(parser, name->span, "a float has 4 bytes; use a double");
 	else
 		result = is_array ? add_array(parser, name->span, &type, length)
-				  : add_number(parser, name->span, &type, -1);
+				  : add_number_of_type(parser, name->span, &type, -1);
 	parser->bytes += type.bytes * length;
 	if (!result && parser->bytes > BYTES_MAX)
 		result = event_scan_error(&parser->scan, name->span, NULL, "an event has at most %d bytes", BYTES_MAX);

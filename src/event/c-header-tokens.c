@@ -20,28 +20,28 @@ struct reading {
 	unsigned depth, shut; /* how many are open; how many of them keep out what stands here */
 };
 
-static bool is_digit(char c)
+static bool is_token_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name(char c)
+static bool is_token_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_token_digit(c) || c == '_';
 }
 
 static struct event_span take_while_name(const char **at, const char *end)
 {
 	struct event_span span = { *at, 0 };
 
-	while (*at < end && is_name(**at))
+	while (*at < end && is_token_char(**at))
 		++*at;
 	span.length = (size_t)(*at - span.start);
 	return span;
 }
 
 /* The integer constant of C that span is, with its suffixes. */
-static bool number_of(struct event_span span, uint64_t *number)
+static bool constant_number(struct event_span span, uint64_t *number)
 {
 	uint64_t base = 10;
 	size_t i = 0;
@@ -57,7 +57,7 @@ static bool number_of(struct event_span span, uint64_t *number)
 	*number = 0;
 	for (; i < span.length; i++) {
 		char c = span.start[i], low = (char)(c | 0x20);
-		uint64_t digit = is_digit(c)                ? (uint64_t)(c - '0')
+		uint64_t digit = is_token_digit(c)          ? (uint64_t)(c - '0')
 				 : low >= 'a' && low <= 'f' ? (uint64_t)(low - 'a' + 10)
 							    : UINT64_MAX;
 
@@ -120,7 +120,7 @@ static void judge_define(const struct c_tokens *tokens, struct c_define *define)
 		value = (struct event_span){ value.start + 1, value.length - 2 };
 	const struct c_define *other = c_header_tokens_define(tokens, value);
 
-	define->is_number = other ? other->is_number : number_of(value, &define->number);
+	define->is_number = other ? other->is_number : constant_number(value, &define->number);
 	if (other)
 		define->number = other->number;
 }
@@ -183,7 +183,7 @@ static int else_part(struct reading *reading, struct event_span directive)
 	return 0;
 }
 
-static int end_part(struct reading *reading, struct event_span directive)
+static int end_conditional(struct reading *reading, struct event_span directive)
 {
 	if (!reading->depth)
 		return event_scan_error(reading->scan, directive, NULL, "this has no #if before it");
@@ -225,7 +225,7 @@ static int take_directive(struct reading *reading)
 	if (!result && event_span_is(directive, "else"))
 		result = else_part(reading, directive);
 	else if (!result && event_span_is(directive, "endif"))
-		result = end_part(reading, directive);
+		result = end_conditional(reading, directive);
 	else if (!result && event_span_is(directive, "elif"))
 		result = event_scan_error(scan, directive, NULL, "cannot evaluate this condition");
 	else if (!result && event_span_is(directive, "define") && !reading->shut &&
@@ -276,10 +276,10 @@ static int take_token(struct reading *reading)
 	struct c_token token = { .kind = C_SIGN, .span = { scan->at, 1 } };
 	int result = 0;
 
-	if (is_name(*scan->at)) {
-		token.kind = is_digit(*scan->at) ? C_NUMBER : C_NAME;
+	if (is_token_char(*scan->at)) {
+		token.kind = is_token_digit(*scan->at) ? C_NUMBER : C_NAME;
 		token.span = take_while_name(&scan->at, scan->end);
-		if (token.kind == C_NUMBER && !number_of(token.span, &token.number))
+		if (token.kind == C_NUMBER && !constant_number(token.span, &token.number))
 			token.kind = C_OTHER;
 	} else if (*scan->at == '"' || *scan->at == '\'') {
 		token.kind = C_OTHER;

@@ -37,7 +37,7 @@ enum word { SIGNED, UNSIGNED, CHAR, SHORT, INT, LONG, WORDS };
 
 static const char *const words[WORDS] = { "signed", "unsigned", "char", "short", "int", "long" };
 
-static int word_of(const struct c_token *token)
+static int token_word(const struct c_token *token)
 {
 	for (int i = 0; i < WORDS; i++)
 		if (c_is(token, words[i]))
@@ -70,7 +70,7 @@ static bool make_integer(const unsigned *said, struct c_type *type)
 	return true;
 }
 
-static int take_name(const struct c_types *types, const struct c_token **at, struct c_type *type)
+static int take_type_name(const struct c_types *types, const struct c_token **at, struct c_type *type)
 {
 	for (size_t i = types->count; i-- > 0;) {
 		const struct event_span *name = &types->items[i].name;
@@ -99,7 +99,7 @@ int c_header_types_take(const struct c_types *types, const struct c_token **at, 
 
 	while (is_qualifier(*at))
 		++*at;
-	while ((word = word_of(*at)) >= 0 || is_qualifier(*at)) {
+	while ((word = token_word(*at)) >= 0 || is_qualifier(*at)) {
 		any |= word >= 0;
 		if (word >= 0)
 			said[word]++;
@@ -120,7 +120,7 @@ int c_header_types_take(const struct c_types *types, const struct c_token **at, 
 		++*at;
 		result = 1;
 	} else if ((*at)->kind == C_NAME) {
-		result = take_name(types, at, type);
+		result = take_type_name(types, at, type);
 	}
 	while (result && is_qualifier(*at))
 		++*at;

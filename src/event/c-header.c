@@ -116,7 +116,7 @@ static const struct c_define *find_id(const struct c_parser *parser, struct even
 	return define ? define : c_header_tokens_define(&parser->tokens, (struct event_span){ text, (size_t)length });
 }
 
-static bool has_field(const struct c_parser *parser, const char *name)
+static bool header_has_field(const struct c_parser *parser, const char *name)
 {
 	for (uint32_t i = 0; i < parser->field_count; i++)
 		if (strcmp(parser->fields[i].name, name) == 0)
@@ -130,11 +130,11 @@ static int add_header_fields(struct c_parser *parser, struct event_span name, ui
 	struct event_field_spec field = { .name = "Type", .value = EVENT_U16 };
 	int result = 0;
 
-	if (parser->has_type && !has_field(parser, "Type"))
+	if (parser->has_type && !header_has_field(parser, "Type"))
 		result =
 			c_header_fields_add(parser, name, &field, arena_format(parser->scan.arena, "%u", (unsigned)id));
 	field.name = "BodySize";
-	if (!result && parser->has_size && !has_field(parser, "BodySize"))
+	if (!result && parser->has_size && !header_has_field(parser, "BodySize"))
 		result = c_header_fields_add(parser, name, &field, "syscall_arg(3) & 0xffff");
 	return result;
 }
@@ -174,7 +174,7 @@ static int make_hook(struct c_parser *parser, uint64_t id, struct event_hook *ho
 	return 0;
 }
 
-static int add_event(struct c_parser *parser, struct event_span name, const struct c_define *id)
+static int add_header_event(struct c_parser *parser, struct event_span name, const struct c_define *id)
 {
 	struct event_hook *hook = arena_zero(parser->scan.arena, 1, sizeof *hook);
 	struct event_type_spec spec = {
@@ -207,7 +207,7 @@ static int add_event(struct c_parser *parser, struct event_span name, const stru
 	return result ? c_no_memory(parser) : 0;
 }
 
-static bool is_header(struct event_span name)
+static bool is_common_field(struct event_span name)
 {
 	static const char end[] = "EVENT_HEADER";
 	size_t length = sizeof end - 1;
@@ -234,7 +234,7 @@ static int take_struct(struct c_parser *parser, struct event_span tag)
 	if (!id && (id = find_id(parser, tag)))
 		name = tag;
 	bool is_event = id && parser->reads_events;
-	bool is_head = !id && !parser->reads_events && (is_header(alias) || is_header(tag));
+	bool is_head = !id && !parser->reads_events && (is_common_field(alias) || is_common_field(tag));
 
 	parser->at = open + 1;
 	int result = is_event || is_head ? c_header_fields_take(parser) : 0;
@@ -246,7 +246,7 @@ static int take_struct(struct c_parser *parser, struct event_span tag)
 	if (!result && is_head)
 		result = judge_header(parser, name);
 	if (!result && is_event)
-		result = add_event(parser, name, id);
+		result = add_header_event(parser, name, id);
 	parser->at = open;
 	skip(parser);
 	return result;

@@ -78,7 +78,7 @@ static bool has_doubles(const struct event_type_spec *spec)
 	return false;
 }
 
-static int lay_out(struct event_catalog *catalog, const struct event_type_spec *spec, struct event_type *type)
+static int lay_out_type(struct event_catalog *catalog, const struct event_type_spec *spec, struct event_type *type)
 {
 	struct event_field *fields = arena_zero(catalog->arena, spec->field_count, sizeof *fields);
 	uint32_t offset = sizeof(struct event_header);
@@ -133,7 +133,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	type->hook_count = spec->hook_count;
 	type->absents = spec->absents;
 	type->absent_count = spec->absent_count;
-	result = lay_out(catalog, spec, type);
+	result = lay_out_type(catalog, spec, type);
 	if (result)
 		return result;
 	hash_table_add(&catalog->by_name, hash_text(type->name), (uint32_t)catalog->type_count);
@@ -142,7 +142,7 @@ int event_catalog_insert(struct event_catalog *catalog, const struct event_type_
 	return 0;
 }
 
-static const char *copy_text(struct event_catalog *catalog, const char *text, int *failed)
+static const char *copy_catalog_text(struct event_catalog *catalog, const char *text, int *failed)
 {
 	const char *copy = text ? arena_text(catalog->arena, text, strlen(text)) : NULL;
 
@@ -160,9 +160,9 @@ static int copy_fields(struct event_catalog *catalog, struct event_type_spec *sp
 		return -ENOMEM;
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		fields[i] = spec->fields[i];
-		fields[i].name = copy_text(catalog, fields[i].name, &failed);
-		fields[i].unit = copy_text(catalog, fields[i].unit, &failed);
-		fields[i].doc = copy_text(catalog, fields[i].doc, &failed);
+		fields[i].name = copy_catalog_text(catalog, fields[i].name, &failed);
+		fields[i].unit = copy_catalog_text(catalog, fields[i].unit, &failed);
+		fields[i].doc = copy_catalog_text(catalog, fields[i].doc, &failed);
 	}
 	spec->fields = fields;
 	return failed;
@@ -182,11 +182,11 @@ static int copy_sources(struct event_catalog *catalog, struct event_type_spec *s
 		if (!paths)
 			return -ENOMEM;
 		for (uint32_t j = 0; j < spec->field_count; j++)
-			paths[j] = copy_text(catalog, from->paths[j], &failed);
+			paths[j] = copy_catalog_text(catalog, from->paths[j], &failed);
 		hooks[i] = (struct event_hook){
-			.tracepoint = copy_text(catalog, from->tracepoint, &failed),
-			.when = copy_text(catalog, from->when, &failed),
-			.scope = copy_text(catalog, from->scope, &failed),
+			.tracepoint = copy_catalog_text(catalog, from->tracepoint, &failed),
+			.when = copy_catalog_text(catalog, from->when, &failed),
+			.scope = copy_catalog_text(catalog, from->scope, &failed),
 			.paths = paths,
 		};
 	}
@@ -204,10 +204,10 @@ int event_catalog_add(struct event_catalog *catalog, const struct event_type_spe
 		return -E2BIG;
 	if (has_doubles(spec))
 		return -EINVAL;
-	copy.name = copy_text(catalog, spec->name, &failed);
-	copy.sensor = copy_text(catalog, spec->sensor, &failed);
-	copy.called = copy_text(catalog, spec->called, &failed);
-	copy.doc = copy_text(catalog, spec->doc, &failed);
+	copy.name = copy_catalog_text(catalog, spec->name, &failed);
+	copy.sensor = copy_catalog_text(catalog, spec->sensor, &failed);
+	copy.called = copy_catalog_text(catalog, spec->called, &failed);
+	copy.doc = copy_catalog_text(catalog, spec->doc, &failed);
 	if (failed || copy_fields(catalog, &copy) || copy_sources(catalog, &copy))
 		return -ENOMEM;
 	return event_catalog_insert(catalog, &copy, added);

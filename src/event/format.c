@@ -32,7 +32,7 @@ struct reader {
 	int failed;
 };
 
-static bool is_name(char c)
+static bool is_format_name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -53,7 +53,7 @@ static bool split_declaration(const char *text, size_t length, struct line *line
 		line->elements = strtoul(text + end, NULL, 10);
 		end--;
 	}
-	for (start = end; start && is_name(text[start - 1]); start--)
+	for (start = end; start && is_format_name_char(text[start - 1]); start--)
 		;
 	if (start == end || end - start >= sizeof line->name || (text[start] >= '0' && text[start] <= '9'))
 		return false;
@@ -83,7 +83,7 @@ static bool number_after(const char *text, const char *key, unsigned long *numbe
 	return !errno && *end == ';' && *number <= OFFSET_MAX;
 }
 
-static bool read_line(const char *text, struct line *line)
+static bool read_format_line(const char *text, struct line *line)
 {
 	const char *declaration, *end;
 	unsigned long is_signed = 0;
@@ -103,7 +103,7 @@ static bool read_line(const char *text, struct line *line)
 	return true;
 }
 
-static bool has_field(const struct event_format *format, const char *name)
+static bool format_has_field(const struct event_format *format, const char *name)
 {
 	for (uint32_t i = 0; i < format->count; i++) {
 		if (!strcmp(format->fields[i].name, name))
@@ -133,13 +133,13 @@ static const char *free_name(struct reader *reader, const char *name)
 			reader->failed = -ENOMEM;
 			return NULL;
 		}
-		if (!has_field(reader->format, candidate))
+		if (!format_has_field(reader->format, candidate))
 			return candidate;
 	}
 	return NULL;
 }
 
-static void add(struct reader *reader, struct event_field_spec field, const char *path)
+static void add_field_spec(struct reader *reader, struct event_field_spec field, const char *path)
 {
 	struct event_format *format = reader->format;
 	uint32_t bytes = field.value != EVENT_STRING ? 8 : field.bytes ? (field.bytes + 7) / 8 * 8 : EVENT_STRING_BYTES;
@@ -156,7 +156,7 @@ static void add(struct reader *reader, struct event_field_spec field, const char
 	format->bytes += bytes;
 }
 
-static enum event_value value_of(const struct line *line, unsigned long size)
+static enum event_value format_value_type(const struct line *line, unsigned long size)
 {
 	if (strchr(line->type, '*'))
 		return size == 4 || size == 8 ? EVENT_ADDR : 0;
@@ -176,14 +176,14 @@ static enum event_value value_of(const struct line *line, unsigned long size)
 	}
 }
 
-static void add_number(struct reader *reader, const struct line *line, const char *name, unsigned long offset,
-		       unsigned long size)
+static void add_format_number(struct reader *reader, const struct line *line, const char *name, unsigned long offset,
+			      unsigned long size)
 {
-	struct event_field_spec field = { .name = name, .value = value_of(line, size) };
+	struct event_field_spec field = { .name = name, .value = format_value_type(line, size) };
 	const char *function = line->is_signed && field.value != EVENT_ADDR ? "ctxs" : "ctx";
 
 	if (field.value)
-		add(reader, field, arena_format(reader->arena, "%s(%lu, %lu)", function, offset, size));
+		add_field_spec(reader, field, arena_format(reader->arena, "%s(%lu, %lu)", function, offset, size));
 }
 
 /* Short arrays of numbers become one field for each element. */
@@ -197,7 +197,7 @@ static void add_elements(struct reader *reader, const struct line *line)
 		char name[NAME_BYTES + 24];
 
 		snprintf(name, sizeof name, "%s_%lu", line->name, i);
-		add_number(reader, line, name, line->offset + i * size, size);
+		add_format_number(reader, line, name, line->offset + i * size, size);
 	}
 }
 
@@ -214,15 +214,16 @@ static void add_line(struct reader *reader, const struct line *line)
 		return;
 	if (!strncmp(line->type, "__data_loc", 10) || !strncmp(line->type, "__rel_loc", 9)) {
 		if (!strcmp(line->type, "__data_loc char[]") && line->size == 4)
-			add(reader, text, arena_format(reader->arena, "ctxloc(%lu)", line->offset));
+			add_field_spec(reader, text, arena_format(reader->arena, "ctxloc(%lu)", line->offset));
 	} else if (line->is_array && is_char(line->type)) {
 		text.bytes = (uint32_t)line->size;
 		if (line->size)
-			add(reader, text, arena_format(reader->arena, "ctxstr(%lu, %lu)", line->offset, line->size));
+			add_field_spec(reader, text,
+				       arena_format(reader->arena, "ctxstr(%lu, %lu)", line->offset, line->size));
 	} else if (line->is_array) {
 		add_elements(reader, line);
 	} else {
-		add_number(reader, line, line->name, line->offset, line->size);
+		add_format_number(reader, line, line->name, line->offset, line->size);
 	}
 }
 
@@ -246,7 +247,7 @@ int event_format_read(struct arena *arena, const char *text, size_t length, stru
 		if (!strncmp(copy, "print fmt:", 10))
 			break;
 		seen_format |= !strcmp(copy, "format:");
-		if (seen_format && read_line(copy, &line))
+		if (seen_format && read_format_line(copy, &line))
 			add_line(&reader, &line);
 		if (reader.failed)
 			return reader.failed;

@@ -32,7 +32,7 @@ uint32_t event_packed_width(enum event_value value)
 	}
 }
 
-static void add_number(struct event_packed *layout, const struct event_field *field, uint32_t index)
+static void add_packed_number(struct event_packed *layout, const struct event_field *field, uint32_t index)
 {
 	uint32_t width = event_packed_width(field->value);
 
@@ -46,7 +46,7 @@ static void add_number(struct event_packed *layout, const struct event_field *fi
 	layout->fixed_bytes += width;
 }
 
-static void add_string(struct event_packed *layout, const struct event_field *field, uint32_t index)
+static void add_packed_string(struct event_packed *layout, const struct event_field *field, uint32_t index)
 {
 	layout->strings[layout->string_count++] = (struct event_packed_string){
 		.record_offset = (uint16_t)field->offset,
@@ -62,12 +62,12 @@ void event_packed_init(struct event_packed *layout, const struct event_type *typ
 	for (uint32_t width = 8; width > 0; width /= 2) {
 		for (uint32_t i = 0; i < type->field_count; i++) {
 			if ((!recorded || recorded[i]) && event_packed_width(type->fields[i].value) == width)
-				add_number(layout, &type->fields[i], i);
+				add_packed_number(layout, &type->fields[i], i);
 		}
 	}
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		if ((!recorded || recorded[i]) && type->fields[i].value == EVENT_STRING)
-			add_string(layout, &type->fields[i], i);
+			add_packed_string(layout, &type->fields[i], i);
 	}
 	layout->bytes_max = (uint32_t)event_packed_round(layout->bytes_max + layout->fixed_bytes);
 }

@@ -27,7 +27,7 @@ struct parser {
 	struct event_absent absents[EVENT_FIELDS_MAX];
 };
 
-static int no_memory(struct parser *parser)
+static int parser_no_memory(struct parser *parser)
 {
 	return diag_no_memory(parser->scan.diag);
 }
@@ -39,7 +39,7 @@ static int scan_documentation(struct parser *parser, const char **text)
 
 	if (result > 0 && !**text)
 		*text = NULL;
-	return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
+	return result == -ENOMEM ? parser_no_memory(parser) : result < 0 ? result : 0;
 }
 
 static const char *copy_span(struct parser *parser, struct event_span span)
@@ -47,7 +47,7 @@ static const char *copy_span(struct parser *parser, struct event_span span)
 	const char *copy = event_scan_copy(&parser->scan, span);
 
 	if (!copy)
-		no_memory(parser);
+		parser_no_memory(parser);
 	return copy;
 }
 
@@ -119,7 +119,7 @@ static int scan_meaning(struct parser *parser, struct event_field_spec *field)
 	if (result > 0)
 		take_unit(field, quoted);
 	if (result)
-		return result == -ENOMEM ? no_memory(parser) : result < 0 ? result : 0;
+		return result == -ENOMEM ? parser_no_memory(parser) : result < 0 ? result : 0;
 	const char *start = scan->at;
 	struct event_span first = event_scan_name(scan), second = { 0 };
 	char text[MEANING_NAME_BYTES] = "";
@@ -261,7 +261,7 @@ static int scan_assignments(struct parser *parser, struct event_hook *hook, stru
 	uint32_t next = 0;
 
 	if (!paths)
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	hook->paths = paths;
 	if (!event_scan_char(scan, '{'))
 		return event_scan_expected(scan, "'{'");
@@ -292,9 +292,9 @@ static int scan_hook(struct parser *parser)
 	int result = event_scan_source(&parser->scan, &tracepoint, &probe);
 
 	if (result < 0)
-		return result == -ENOMEM ? no_memory(parser) : result;
+		return result == -ENOMEM ? parser_no_memory(parser) : result;
 	if (alloc_grow(&parser->hooks, &parser->hook_capacity, parser->hook_count, sizeof *hook))
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	hook = &parser->hooks[parser->hook_count++];
 	*hook = (struct event_hook){ .tracepoint = probe ? probe : copy_span(parser, tracepoint) };
 	if (!hook->tracepoint)
@@ -307,7 +307,7 @@ static int scan_hook(struct parser *parser)
 		hook->file = arena_text(parser->scan.arena, file, strlen(file));
 		hook->line = event_scan_line(&parser->scan, tracepoint);
 		if (!hook->file)
-			return no_memory(parser);
+			return parser_no_memory(parser);
 	}
 	if (event_scan_keyword(&parser->scan, "WHEN")) {
 		result = event_path_scan_when(&parser->scan, &extra);
@@ -344,12 +344,12 @@ static int hook_sensor(struct parser *parser, struct event_span name)
 	int result;
 
 	if (alloc_grow(&parser->hooks, &parser->hook_capacity, 0, sizeof *hook))
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	hook = &parser->hooks[parser->hook_count++];
 	*hook = (struct event_hook){ 0 };
 	result = parser->catalog->supplier->hook(parser->scan.arena, &parser->type, hook);
 	if (result == -ENOMEM)
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	return result ? event_scan_error(&parser->scan, name, NULL, "a sensor's event has 1 KiB at most") : 0;
 }
 
@@ -360,7 +360,7 @@ static int become_sensor(struct parser *parser, struct event_span name)
 	if (result)
 		return result;
 	if (name_sensor(parser))
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	if (parser->catalog->is_hooked) {
 		parser->type.called = parser->type.sensor;
 		parser->type.sensor = NULL;
@@ -382,7 +382,7 @@ static int keep_type(struct parser *parser, struct event_span name)
 	hooks = arena_zero(parser->scan.arena, parser->hook_count, sizeof *hooks);
 	absents = arena_zero(parser->scan.arena, absent_count, sizeof *absents);
 	if (!hooks || !absents)
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	if (absent_count)
 		memcpy(absents, parser->absents, absent_count * sizeof *absents);
 	if (parser->hook_count)
@@ -401,7 +401,7 @@ static int keep_type(struct parser *parser, struct event_span name)
 	if (result == -E2BIG)
 		return event_scan_error(&parser->scan, name, NULL, "a record of '%s' would exceed %d bytes",
 					parser->type.name, EVENT_RECORD_BYTES_MAX);
-	return result ? no_memory(parser) : 0;
+	return result ? parser_no_memory(parser) : 0;
 }
 
 static void begin_type(struct parser *parser)
@@ -442,7 +442,7 @@ static int finish_call(struct parser *parser, struct event_span name, const char
 	hook.when = arena_format(arena, "%s AND (current->thread_info.status & 2) == 0", number);
 	if (!parser->type.name || !hook.tracepoint || !hook.when ||
 	    alloc_grow(&parser->hooks, &parser->hook_capacity, parser->hook_count, sizeof hook))
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	parser->hooks[parser->hook_count++] = hook;
 	return keep_type(parser, name);
 }
@@ -457,7 +457,7 @@ static int keep_enter(struct parser *parser, struct event_span name, uint64_t nu
 	const char **paths = arena_zero(parser->scan.arena, parser->type.field_count, sizeof *paths);
 
 	if (!paths || !when)
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	for (uint32_t i = 0; i < parser->type.field_count; i++)
 		paths[i] = parser->fields[i].value == EVENT_STRING ? texts[i] : values[i];
 	return finish_call(parser, name, "sys_enter", when, paths);
@@ -469,7 +469,7 @@ static int keep_exit(struct parser *parser, struct event_span name, uint64_t num
 	const char *when = arena_format(parser->scan.arena, "regs->orig_ax == %" PRIu64, number);
 
 	if (!when)
-		return no_memory(parser);
+		return parser_no_memory(parser);
 	begin_type(parser);
 	parser->fields[0] =
 		(struct event_field_spec){ .name = ret[0], .value = EVENT_I64, .meaning = meaning_find("result") };
@@ -510,7 +510,7 @@ static int scan_include(struct parser *parser)
 	span = (struct event_span){ scan->at, 1 };
 	result = event_scan_text(scan, &name);
 	if (result <= 0)
-		return result == -ENOMEM ? no_memory(parser)
+		return result == -ENOMEM ? parser_no_memory(parser)
 		       : result          ? result
 					 : event_scan_expected(scan, "the name of a catalog in quotes");
 	if (parser->catalog->reading == INCLUDES_MAX)

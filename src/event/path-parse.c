@@ -31,7 +31,7 @@ static int parse_all(const struct parsing *parsing, struct asterism_diag *diag)
 }
 
 /* Only what is wrong is looked at twice, the second time for what to say. */
-static int parse(const struct parsing *parsing, char *reason, size_t size)
+static int parse_path(const struct parsing *parsing, char *reason, size_t size)
 {
 	struct asterism_diag *diag;
 	int result = parse_all(parsing, NULL);
@@ -53,7 +53,7 @@ static int take_path(struct event_scan *scan, void *parsed)
 
 int event_path_parse(const char *text, struct arena *arena, struct event_path **parsed, char *reason, size_t size)
 {
-	return parse(&(struct parsing){ text, arena, take_path, parsed }, reason, size);
+	return parse_path(&(struct parsing){ text, arena, take_path, parsed }, reason, size);
 }
 
 static int take_when(struct event_scan *scan, void *parsed)
@@ -82,7 +82,7 @@ static int take_when(struct event_scan *scan, void *parsed)
 int event_path_parse_when(const char *text, struct arena *arena, struct event_path_conditions *parsed, char *reason,
 			  size_t size)
 {
-	int result = text ? parse(&(struct parsing){ text, arena, take_when, parsed }, reason, size) : 0;
+	int result = text ? parse_path(&(struct parsing){ text, arena, take_when, parsed }, reason, size) : 0;
 
 	if (!text || result)
 		*parsed = (struct event_path_conditions){ 0 };
@@ -114,7 +114,7 @@ static int take_scope(struct event_scan *scan, void *parsed)
 
 int event_path_parse_scope(const char *text, struct arena *arena, struct event_paths *parsed, char *reason, size_t size)
 {
-	int result = text ? parse(&(struct parsing){ text, arena, take_scope, parsed }, reason, size) : 0;
+	int result = text ? parse_path(&(struct parsing){ text, arena, take_scope, parsed }, reason, size) : 0;
 
 	if (!text || result)
 		*parsed = (struct event_paths){ 0 };

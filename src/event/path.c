@@ -82,7 +82,7 @@ static struct event_path *new_tree(struct event_scan *scan, enum source_op op)
 }
 
 /* Puts an operation over what has been taken and right. */
-static int join(struct event_scan *scan, enum source_op op, struct taken *taken, struct event_path *right)
+static int join_taken_path(struct event_scan *scan, enum source_op op, struct taken *taken, struct event_path *right)
 {
 	struct event_path *left = taken->tree;
 
@@ -374,7 +374,7 @@ static int scan_parentheses(struct event_scan *scan, struct event_span span, uns
 		if (is_string(scan, taken) || is_string(scan, &right))
 			return not_a_number(scan, span);
 		taken->kind = EVENT_PATH_NUMBER;
-		result = join(scan, op, taken, right.tree);
+		result = join_taken_path(scan, op, taken, right.tree);
 		if (result)
 			return result;
 	}
@@ -445,7 +445,7 @@ static int scan_sum(struct event_scan *scan, unsigned depth, struct taken *taken
 			return not_a_number(scan, span);
 		taken->kind = EVENT_PATH_NUMBER;
 		if (!result)
-			result = join(scan, op, taken, right.tree);
+			result = join_taken_path(scan, op, taken, right.tree);
 	}
 	return result;
 }
@@ -465,7 +465,7 @@ static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *ta
 	while (!result && event_scan_char(scan, '?')) {
 		result = scan_sum(scan, depth, &other);
 		if (!result)
-			result = join(scan, SOURCE_CHOICE, taken, other.tree);
+			result = join_taken_path(scan, SOURCE_CHOICE, taken, other.tree);
 		if (result || other.kind == EVENT_PATH_ANY)
 			continue;
 		if (taken->kind != EVENT_PATH_ANY && taken->kind != other.kind && !scan->makes_trees)

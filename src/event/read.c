@@ -14,7 +14,7 @@
 
 enum { FILE_BYTES_MAX = 1 << 24 };
 
-static int read_all(int fd, char *bytes, size_t length)
+static int read_event_bytes(int fd, char *bytes, size_t length)
 {
 	for (size_t done = 0; done < length;) {
 		ssize_t got = read(fd, bytes + done, length - done);
@@ -46,7 +46,7 @@ static int parse_open_file(struct event_catalog *catalog, const char *path, int 
 	text = alloc_zero((size_t)status.st_size, 1);
 	if (!text)
 		return diag_no_memory(diag);
-	result = read_all(fd, text, (size_t)status.st_size);
+	result = read_event_bytes(fd, text, (size_t)status.st_size);
 	if (result)
 		result = diag_error(diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(-result));
 	else
@@ -65,7 +65,7 @@ static bool was_read(const struct event_catalog *catalog, const char *path)
 }
 
 /* Noted before it is parsed, so that files that include each other come to an end. */
-static int note(struct event_catalog *catalog, const char *path, struct asterism_diag *diag)
+static int note_file(struct event_catalog *catalog, const char *path, struct asterism_diag *diag)
 {
 	if (alloc_grow(&catalog->files, &catalog->file_capacity, catalog->file_count, sizeof *catalog->files))
 		return diag_no_memory(diag);
@@ -74,7 +74,7 @@ static int note(struct event_catalog *catalog, const char *path, struct asterism
 }
 
 /* Root's files are anybody's own who is not somebody else. */
-static bool is_own(const struct event_catalog_access *access, const struct stat *status)
+static bool is_own_file(const struct event_catalog_access *access, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && !(status->st_mode & (S_IWGRP | S_IWOTH)) &&
 	       (status->st_uid == access->owner || (status->st_uid == 0 && !access->is_foreign));
@@ -91,7 +91,7 @@ static int open_own(const struct event_catalog_access *access, const char *path)
 	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
 
 	snprintf(number, sizeof number, "/proc/self/fd/%d", place);
-	if (place >= 0 && fstat(place, &status) == 0 && is_own(access, &status))
+	if (place >= 0 && fstat(place, &status) == 0 && is_own_file(access, &status))
 		fd = open(number, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (place >= 0)
 		close(place);
@@ -113,7 +113,7 @@ static int read_path(struct event_catalog *catalog, const char *path, bool is_in
 		return -ENOENT;
 	if (fd < 0)
 		return diag_error(diag, NULL, -EINVAL, "cannot read %s: %s", path, strerror(errno));
-	result = note(catalog, path, diag);
+	result = note_file(catalog, path, diag);
 	if (!result)
 		result = parse_open_file(catalog, path, fd, diag);
 	close(fd);
@@ -142,7 +142,7 @@ static int read_embedded(struct event_catalog *catalog, const char *name, struct
 		return diag_no_memory(diag);
 	if (was_read(catalog, source.file))
 		return 0;
-	result = note(catalog, source.file, diag);
+	result = note_file(catalog, source.file, diag);
 	return result ? result : event_catalog_parse_in(catalog, &source, NULL, diag);
 }
 

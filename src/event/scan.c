@@ -26,14 +26,14 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_digit(char c)
+static bool is_scan_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name(char c)
+static bool is_scan_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_scan_digit(c) || c == '_';
 }
 
 static const char *after_blank(const char *at, const char *end)
@@ -83,9 +83,9 @@ static struct event_span peek_name(struct event_scan *scan)
 
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 0 };
-	if (scan->at == scan->end || is_digit(*scan->at))
+	if (scan->at == scan->end || is_scan_digit(*scan->at))
 		return span;
-	while (scan->at + span.length < scan->end && is_name(scan->at[span.length]))
+	while (scan->at + span.length < scan->end && is_scan_name_char(scan->at[span.length]))
 		span.length++;
 	return span;
 }
@@ -108,9 +108,9 @@ bool event_scan_keyword(struct event_scan *scan, const char *keyword)
 	return true;
 }
 
-static int digit_of(char c)
+static int scan_digit(char c)
 {
-	if (is_digit(c))
+	if (is_scan_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -128,16 +128,16 @@ int event_scan_integer(struct event_scan *scan, uint64_t *value)
 
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 0 };
-	if (scan->at == scan->end || !is_digit(*scan->at))
+	if (scan->at == scan->end || !is_scan_digit(*scan->at))
 		return 0;
-	while (span.start + span.length < scan->end && is_name(span.start[span.length]))
+	while (span.start + span.length < scan->end && is_scan_name_char(span.start[span.length]))
 		span.length++;
 	if (span.length > 2 && span.start[0] == '0' && (span.start[1] | 0x20) == 'x') {
 		base = 16;
 		i = 2;
 	}
 	for (; i < span.length; i++) {
-		unsigned digit = (unsigned)digit_of(span.start[i]);
+		unsigned digit = (unsigned)scan_digit(span.start[i]);
 
 		if (digit >= base)
 			return event_scan_error(scan, span, NULL, "'%.*s' is not a number", (int)span.length,
@@ -224,7 +224,7 @@ bool event_span_is(struct event_span span, const char *text)
 }
 
 /* Line and column are only worked out for texts with errors. */
-static struct diag_location location_of(const struct event_scan *scan, struct event_span span)
+static struct diag_location span_location(const struct event_scan *scan, struct event_span span)
 {
 	const char *line = scan->source->text;
 	struct diag_location location = {
@@ -244,12 +244,12 @@ static struct diag_location location_of(const struct event_scan *scan, struct ev
 
 uint32_t event_scan_line(const struct event_scan *scan, struct event_span span)
 {
-	return location_of(scan, span).line;
+	return span_location(scan, span).line;
 }
 
 int event_scan_error(struct event_scan *scan, struct event_span span, const char *hint, const char *format, ...)
 {
-	struct diag_location location = location_of(scan, span);
+	struct diag_location location = span_location(scan, span);
 	char text[512];
 	va_list args;
 
@@ -262,7 +262,7 @@ int event_scan_error(struct event_scan *scan, struct event_span span, const char
 
 void event_scan_warn(struct event_scan *scan, struct event_span span, const char *format, ...)
 {
-	struct diag_location location = location_of(scan, span);
+	struct diag_location location = span_location(scan, span);
 	char text[512];
 	va_list args;
 

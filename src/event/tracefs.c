@@ -26,7 +26,7 @@ struct tracepoint {
 };
 
 /* A name that is safe as part of a path and of a rule. */
-static bool is_plain(const char *name)
+static bool is_plain_name(const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
@@ -146,11 +146,11 @@ static const struct event_type *covering(const struct event_catalog *catalog, co
 /* ftrace's own records and those made up by users have no tracepoint behind them. */
 static bool is_system(const char *name)
 {
-	return is_plain(name) && strcmp(name, "ftrace") && strcmp(name, "synthetic");
+	return is_plain_name(name) && strcmp(name, "ftrace") && strcmp(name, "synthetic");
 }
 
-static const struct event_type *find_in(struct event_catalog *catalog, const char *system, size_t system_length,
-					const char *name)
+static const struct event_type *find_tracefs_type(struct event_catalog *catalog, const char *system,
+						  size_t system_length, const char *name)
 {
 	const struct event_type *type;
 	struct tracepoint point = { { 0 }, { 0 } };
@@ -159,7 +159,7 @@ static const struct event_type *find_in(struct event_catalog *catalog, const cha
 		return NULL;
 	memcpy(point.system, system, system_length);
 	memcpy(point.name, name, strlen(name));
-	if (!is_system(point.system) || !is_plain(point.name))
+	if (!is_system(point.system) || !is_plain_name(point.name))
 		return NULL;
 	type = covering(catalog, &point);
 	if (type)
@@ -167,7 +167,7 @@ static const struct event_type *find_in(struct event_catalog *catalog, const cha
 	return root_of(catalog) && !add_tracepoint(catalog, &point, &type) ? type : NULL;
 }
 
-/* Calls find_in for every system until one has the tracepoint. */
+/* Calls find_tracefs_type for every system until one has the tracepoint. */
 static const struct event_type *find_anywhere(struct event_catalog *catalog, const char *name)
 {
 	const struct event_type *type = NULL;
@@ -175,7 +175,7 @@ static const struct event_type *find_anywhere(struct event_catalog *catalog, con
 	struct dirent *entry;
 	DIR *folder;
 
-	if (!is_plain(name) || !root_of(catalog))
+	if (!is_plain_name(name) || !root_of(catalog))
 		return NULL;
 	snprintf(path, sizeof path, "%s/events", catalog->tracefs);
 	folder = opendir(path);
@@ -186,7 +186,7 @@ static const struct event_type *find_anywhere(struct event_catalog *catalog, con
 			continue;
 		snprintf(path, sizeof path, "%s/%s/format", entry->d_name, name);
 		if (!faccessat(dirfd(folder), path, R_OK, 0))
-			type = find_in(catalog, entry->d_name, strlen(entry->d_name), name);
+			type = find_tracefs_type(catalog, entry->d_name, strlen(entry->d_name), name);
 	}
 	closedir(folder);
 	return type;
@@ -198,9 +198,9 @@ const struct event_type *event_tracefs_find(struct event_catalog *catalog, const
 	const struct event_type *type;
 
 	if (colon)
-		return find_in(catalog, name, (size_t)(colon - name), colon + 1);
+		return find_tracefs_type(catalog, name, (size_t)(colon - name), colon + 1);
 	for (const char *at = name; (at = strstr(at, "__")); at++) {
-		type = at > name ? find_in(catalog, name, (size_t)(at - name), at + 2) : NULL;
+		type = at > name ? find_tracefs_type(catalog, name, (size_t)(at - name), at + 2) : NULL;
 		if (type)
 			return type;
 	}
@@ -224,7 +224,7 @@ static int add_system(struct event_catalog *catalog, int events, const char *sys
 		const struct event_type *type;
 		int result;
 
-		if (entry->d_type == DT_REG || !is_plain(entry->d_name))
+		if (entry->d_type == DT_REG || !is_plain_name(entry->d_name))
 			continue;
 		memcpy(point.system, system, strlen(system));
 		memcpy(point.name, entry->d_name, strlen(entry->d_name));

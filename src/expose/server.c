@@ -111,7 +111,7 @@ union address {
 };
 
 /* "HOST:PORT" with the host as a number, "[HOST]:PORT", ":PORT" or "PORT". */
-static int read_address(const char *text, union address *address)
+static int read_host_address(const char *text, union address *address)
 {
 	char host[64], *end;
 	const char *colon = strrchr(text, ':'), *digits = colon ? colon + 1 : text;
@@ -139,7 +139,7 @@ int expose_server_open(const struct expose_options *options, struct asterism_dia
 	struct expose_server *server;
 	union address address;
 
-	if (read_address(options->address, &address))
+	if (read_host_address(options->address, &address))
 		return diag_error(diag, NULL, -EINVAL,
 				  "invalid address for metrics '%s': use one like 127.0.0.1:9160 or [::1]:9160",
 				  options->address);

@@ -47,8 +47,8 @@ static bool is_header_name(const char *name)
 }
 
 /* The fields as the catalog wants them. False: some are wrong and left out. */
-static bool check_fields(struct lang_check *c, const struct lang_syntax_item *item, struct event_field_spec *specs,
-			 uint32_t *count)
+static bool check_declared_fields(struct lang_check *c, const struct lang_syntax_item *item,
+				  struct event_field_spec *specs, uint32_t *count)
 {
 	struct lang_names *names = lang_names_new(c->scratch, item->field_count);
 	bool fine = true;
@@ -90,7 +90,7 @@ static bool declare_event(struct lang_check *c, const struct lang_syntax_item *i
 		return false;
 	}
 	spec.field_count = 0;
-	if (item->broken || !check_fields(c, item, specs, &spec.field_count)) {
+	if (item->broken || !check_declared_fields(c, item, specs, &spec.field_count)) {
 		lang_names_add(c->broken_types, item->name.text, 0);
 		return false;
 	}

@@ -176,7 +176,7 @@ static void parse_inputs(struct reading *reading)
 	parse_exceptions(reading);
 }
 
-static void declare(struct reading *reading)
+static void declare_types(struct reading *reading)
 {
 	struct lang_unit *unit = &reading->program->unit;
 	struct lang_names *names = lang_names_new(reading->scratch, reading->event_count);
@@ -254,7 +254,7 @@ static void check_items(struct reading *reading)
 	unit->host_name = reading->check.host_name;
 }
 
-static void read_all(struct reading *reading, struct event_catalog *catalog)
+static void read_program(struct reading *reading, struct event_catalog *catalog)
 {
 	reading->check = (struct lang_check){
 		.report = &reading->report,
@@ -266,7 +266,7 @@ static void read_all(struct reading *reading, struct event_catalog *catalog)
 	};
 	parse_inputs(reading);
 	if (!lang_report_full(&reading->report))
-		declare(reading);
+		declare_types(reading);
 	if (!lang_report_full(&reading->report))
 		check_items(reading);
 }
@@ -301,7 +301,7 @@ int lang_read_with(const struct lang_sources *sources, struct event_catalog *cat
 	}
 	reading->report.arena = reading->scratch;
 	reading->report.diag = diag;
-	read_all(reading, catalog);
+	read_program(reading, catalog);
 	result = lang_report_flush(&reading->report);
 	if (result == 0) {
 		*program = reading->program;

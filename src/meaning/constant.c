@@ -65,7 +65,7 @@ bool meaning_nearest_constant(const struct meaning *meaning, const char *wanted,
 	return found;
 }
 
-static bool takes(const struct meaning_row *row, uint64_t rest, uint64_t whole)
+static bool takes_bits(const struct meaning_row *row, uint64_t rest, uint64_t whole)
 {
 	if (row->mask == 0)
 		return (int64_t)whole == row->value;
@@ -81,7 +81,7 @@ static bool put_flags(struct text_buffer *text, const struct meaning_family *fam
 	for (size_t i = 0; i < family->count; i++) {
 		const struct meaning_row *row = &family->rows[i];
 
-		if (!takes(row, rest, number))
+		if (!takes_bits(row, rest, number))
 			continue;
 		text_append(text, between);
 		text_append(text, row->name);
@@ -96,7 +96,8 @@ static bool put_flags(struct text_buffer *text, const struct meaning_family *fam
 }
 
 /* The one name of number, after sign. */
-static bool put_name(struct text_buffer *text, const struct meaning_family *family, const char *sign, int64_t number)
+static bool put_constant_name(struct text_buffer *text, const struct meaning_family *family, const char *sign,
+			      int64_t number)
 {
 	char known[MEANING_NAME_BYTES];
 
@@ -126,6 +127,6 @@ bool meaning_name(struct text_buffer *text, const struct meaning *meaning, struc
 	if (meaning->form == MEANING_FLAGS)
 		return put_flags(text, meaning->family, meaning_bits(number));
 	if (is_error && value < 0)
-		return value >= -ERRORS_MAX && put_name(text, meaning->family, "-", -value);
-	return (meaning->form == MEANING_NAME || is_descriptor) && put_name(text, meaning->family, "", value);
+		return value >= -ERRORS_MAX && put_constant_name(text, meaning->family, "-", -value);
+	return (meaning->form == MEANING_NAME || is_descriptor) && put_constant_name(text, meaning->family, "", value);
 }

@@ -127,7 +127,7 @@ const struct meaning *meaning_get(size_t index)
 	return index < MEANING_COUNT ? &meanings[index - SPOKEN_COUNT] : NULL;
 }
 
-static int compare(const void *text, const void *row)
+static int compare_meaning_name(const void *text, const void *row)
 {
 	return strcmp(text, ((const struct meaning *)row)->text);
 }
@@ -138,7 +138,7 @@ const struct meaning *meaning_find(const char *text)
 		if (strcmp(spoken[i]->text, text) == 0)
 			return spoken[i];
 	}
-	return bsearch(text, meanings, MEANING_COUNT - SPOKEN_COUNT, sizeof *meanings, compare);
+	return bsearch(text, meanings, MEANING_COUNT - SPOKEN_COUNT, sizeof *meanings, compare_meaning_name);
 }
 
 const char *meaning_nearest(const char *wanted)

@@ -51,7 +51,7 @@ struct meaning_users {
 };
 
 /* Letters, digits and what stands between them in names; not a number. */
-static bool is_name(const char *text)
+static bool is_user_name(const char *text)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+$\\";
 	size_t length = strspn(text, allowed);
@@ -69,7 +69,7 @@ static bool find_user(const char *name, char entry[ENTRY_BYTES], int64_t *number
 	return true;
 }
 
-static bool find_group(const char *name, char entry[ENTRY_BYTES], int64_t *number)
+static bool find_user_group(const char *name, char entry[ENTRY_BYTES], int64_t *number)
 {
 	struct group row, *found = NULL;
 
@@ -120,27 +120,27 @@ static bool next_group(FILE *file, char entry[ENTRY_BYTES], const char **name)
 }
 
 static const struct database user_database = { find_user, name_user, next_user, "/etc/passwd" };
-static const struct database group_database = { find_group, name_group, next_group, "/etc/group" };
+static const struct database group_database = { find_user_group, name_group, next_group, "/etc/group" };
 
-static bool find(const struct database *database, const char *name, int64_t *number)
+static bool find_user_id(const struct database *database, const char *name, int64_t *number)
 {
 	char entry[ENTRY_BYTES];
 
-	return is_name(name) && database->find(name, entry, number);
+	return is_user_name(name) && database->find(name, entry, number);
 }
 
 static bool find_uid(const char *name, int64_t *number)
 {
-	return find(&user_database, name, number);
+	return find_user_id(&user_database, name, number);
 }
 
 static bool find_gid(const char *name, int64_t *number)
 {
-	return find(&group_database, name, number);
+	return find_user_id(&group_database, name, number);
 }
 
 /* Only those of the file: what a network knows may be too much to list. */
-static size_t list(const struct database *database, char (*names)[MEANING_NAME_BYTES], size_t most)
+static size_t list_file_users(const struct database *database, char (*names)[MEANING_NAME_BYTES], size_t most)
 {
 	FILE *file = fopen(database->path, "re");
 	char entry[ENTRY_BYTES];
@@ -148,7 +148,7 @@ static size_t list(const struct database *database, char (*names)[MEANING_NAME_B
 	size_t count = 0;
 
 	for (size_t i = 0; file && i < ROWS_READ_MAX && count < most && database->next(file, entry, &name); i++) {
-		if (is_name(name))
+		if (is_user_name(name))
 			snprintf(names[count++], MEANING_NAME_BYTES, "%s", name);
 	}
 	if (file)
@@ -158,12 +158,12 @@ static size_t list(const struct database *database, char (*names)[MEANING_NAME_B
 
 static size_t list_users(char (*names)[MEANING_NAME_BYTES], size_t most)
 {
-	return list(&user_database, names, most);
+	return list_file_users(&user_database, names, most);
 }
 
 static size_t list_groups(char (*names)[MEANING_NAME_BYTES], size_t most)
 {
-	return list(&group_database, names, most);
+	return list_file_users(&group_database, names, most);
 }
 
 const struct meaning_family meaning_user_names = { .find = find_uid, .list = list_users };
@@ -196,7 +196,7 @@ void meaning_users_ask(struct meaning_users *users)
 }
 
 /* The answer for id, or the place of one that no longer holds; NULL: neither. */
-static struct answer *place_of(struct answer answers[ANSWERS_MAX], uint32_t id, uint64_t now_ns)
+static struct answer *answer_place(struct answer answers[ANSWERS_MAX], uint32_t id, uint64_t now_ns)
 {
 	struct answer *place = NULL;
 
@@ -209,11 +209,12 @@ static struct answer *place_of(struct answer answers[ANSWERS_MAX], uint32_t id, 
 	return place;
 }
 
-static void ask(struct meaning_users *users, const struct database *database, struct answer *answer, uint64_t now_ns)
+static void ask_database(struct meaning_users *users, const struct database *database, struct answer *answer,
+			 uint64_t now_ns)
 {
 	char entry[ENTRY_BYTES];
 	const char *name;
-	bool has_name = database->name(answer->id, entry, &name) && is_name(name);
+	bool has_name = database->name(answer->id, entry, &name) && is_user_name(name);
 	uint64_t answered_ns = clock_now_ns();
 
 	snprintf(answer->name, sizeof answer->name, "%s", has_name ? name : "");
@@ -233,11 +234,11 @@ bool meaning_user(struct meaning_users *users, const struct meaning *meaning, st
 	if (!users || !meaning || !meaning->family || !meaning->family->find || number.word >= UINT32_MAX)
 		return false;
 	pthread_mutex_lock(&users->lock);
-	answer = users->is_asked ? place_of(is_group ? users->groups : users->users, (uint32_t)number.word, now_ns)
+	answer = users->is_asked ? answer_place(is_group ? users->groups : users->users, (uint32_t)number.word, now_ns)
 				 : NULL;
 	if (answer && answer->until_ns <= now_ns && users->slow_until_ns <= now_ns) {
 		answer->id = (uint32_t)number.word;
-		ask(users, is_group ? &group_database : &user_database, answer, now_ns);
+		ask_database(users, is_group ? &group_database : &user_database, answer, now_ns);
 		has_name = *answer->name;
 	} else if (answer && answer->until_ns > now_ns) {
 		has_name = *answer->name;

@@ -101,7 +101,7 @@ double model_arrives(const struct model *model, const struct model_way *way)
 }
 
 /* What the counts do not say of one state, runs that came and went tell: those that ended otherwise. */
-static void balance(struct model *model, uint32_t index)
+static void balance_state(struct model *model, uint32_t index)
 {
 	struct model_state *state = &model->states[index];
 	bool matures = program_states(model->program, model->rule)[index].flags & PROGRAM_STATE_DEADLINE;
@@ -124,5 +124,5 @@ void model_read(struct model *model, uint64_t last_ns)
 		if (way->transition->target < PROGRAM_TARGET_MATCH)
 			model->states[way->transition->target].came += model_arrives(model, way);
 	for (uint32_t i = 1; i < model->rule->state_count; i++)
-		balance(model, i);
+		balance_state(model, i);
 }

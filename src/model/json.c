@@ -48,7 +48,7 @@ static void put_probability(const struct model_report *report, const struct mode
 	text_append(report->out, "}");
 }
 
-static void put_way(const struct model_report *report, const struct model_way *way)
+static void put_way_json(const struct model_report *report, const struct model_way *way)
 {
 	struct text_buffer *out = report->out, draft = { 0 };
 	char target[32];
@@ -71,7 +71,7 @@ static void put_way(const struct model_report *report, const struct model_way *w
 	text_append(out, "}");
 }
 
-static void put_state(const struct model_report *report, uint32_t index)
+static void put_state_json(const struct model_report *report, uint32_t index)
 {
 	const struct model *model = report->model;
 	const struct model_state *state = &model->states[index];
@@ -169,11 +169,11 @@ void model_report_json(const struct model_report *report, struct text_buffer *ou
 	put_no_end(report->no_end, out);
 	text_append(out, ",\"states\":[");
 	for (uint32_t i = 0; i < model->rule->state_count && !out->failure; i++)
-		put_state(&own, i);
+		put_state_json(&own, i);
 	text_append(out, "],\"transitions\":[");
 	for (uint32_t i = 0; i < model->way_count && !out->failure; i++) {
 		text_append(out, i ? "," : "");
-		put_way(&own, &model->ways[i]);
+		put_way_json(&own, &model->ways[i]);
 	}
 	text_append(out, "]");
 	put_expected(&own);

@@ -104,7 +104,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-static void put_state(struct rows *rows, uint32_t index, double other)
+static void fill_state_row(struct rows *rows, uint32_t index, double other)
 {
 	struct model *model = rows->model;
 	struct model_state *state = &model->states[index];
@@ -145,7 +145,7 @@ static void find_endless(struct model *model, const struct rows *rows)
 }
 
 /* N, B and t. Nobody leaves by a state to which nobody came: its row is 0. */
-static int expect(struct rows *rows)
+static int fill_rows(struct rows *rows)
 {
 	struct model *model = rows->model;
 	uint32_t count = model->rule->state_count;
@@ -233,9 +233,9 @@ static int predict(struct model *model)
 	if (!result && model->assumed)
 		assume(model);
 	for (uint32_t i = 0; i < count && !result; i++)
-		put_state(&rows, i, other[i]);
+		fill_state_row(&rows, i, other[i]);
 	if (!result)
-		result = expect(&rows);
+		result = fill_rows(&rows);
 	if (!result)
 		rate(model, &rows);
 	alloc_free(rows.q);
@@ -247,7 +247,7 @@ static int predict(struct model *model)
 }
 
 /* States, ways and the names of their probabilities, as the automaton has them. */
-static void lay_out(struct model *model)
+static void lay_out_model(struct model *model)
 {
 	struct model_way *way = model->ways;
 
@@ -267,7 +267,7 @@ static void lay_out(struct model *model)
 	}
 }
 
-static int take(struct model *model, const struct model_assumption *assumption, struct asterism_diag *diag)
+static int take_assumption(struct model *model, const struct model_assumption *assumption, struct asterism_diag *diag)
 {
 	for (struct model_way *way = model->ways; way < model->ways + model->way_count; way++) {
 		if (way->fit_name == assumption->name)
@@ -283,15 +283,15 @@ static int take(struct model *model, const struct model_assumption *assumption, 
 			  program_text(model->program, model->rule->name), assumption->name, model->name_count);
 }
 
-static int fill(struct model *model, const struct model_trace *trace, const struct model_assumption *assumptions,
-		size_t count, struct asterism_diag *diag)
+static int fill_model(struct model *model, const struct model_trace *trace, const struct model_assumption *assumptions,
+		      size_t count, struct asterism_diag *diag)
 {
 	int result = 0;
 
-	lay_out(model);
+	lay_out_model(model);
 	model_read(model, trace->last_ns);
 	for (size_t i = 0; i < count && !result; i++)
-		result = take(model, &assumptions[i], diag);
+		result = take_assumption(model, &assumptions[i], diag);
 	return result ? result : predict(model);
 }
 
@@ -317,7 +317,7 @@ int model_new(const struct model_trace *trace, const struct model_assumption *as
 	if (rule->state_count > MODEL_STATES_MAX)
 		result = -E2BIG;
 	else
-		result = model->states && model->ways ? fill(model, trace, assumptions, count, diag) : -ENOMEM;
+		result = model->states && model->ways ? fill_model(model, trace, assumptions, count, diag) : -ENOMEM;
 	if (result)
 		model_free(model);
 	else

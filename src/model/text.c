@@ -50,8 +50,8 @@ const char *model_target(const struct model *model, const struct model_way *way,
 	return buffer;
 }
 
-static void put_condition(const struct model_report *report, const struct model_way *way, const char *word,
-			  uint32_t node)
+static void put_way_condition(const struct model_report *report, const struct model_way *way, const char *word,
+			      uint32_t node)
 {
 	text_printf(report->out, "%s%s ", *word ? " " : "", word);
 	program_why_condition(report->model->program, report->model->rule, way->transition, node, report->out);
@@ -64,7 +64,7 @@ void model_others(const struct model_state *state, struct model_other *others)
 	others[2] = (struct model_other){ "otherwise", "end", state->ended };
 }
 
-static void put_head(const struct model_report *report)
+static void put_model_head(const struct model_report *report)
 {
 	const struct model *model = report->model;
 
@@ -100,7 +100,7 @@ static void put_state_head(const struct model_report *report, uint32_t index)
 	text_append(out, "\n");
 }
 
-static void put_way(const struct model_report *report, const struct model_way *way)
+static void put_way_text(const struct model_report *report, const struct model_way *way)
 {
 	struct text_buffer *out = report->out;
 	char target[32];
@@ -109,11 +109,11 @@ static void put_way(const struct model_report *report, const struct model_way *w
 	program_why_event(report->model->program, report->model->rule, way->transition, out);
 	if (way->fit_name) {
 		text_printf(out, "   p%" PRIu32 " = %.4g of %.0f", way->fit_name, way->fits, way->tried);
-		put_condition(report, way, "if", way->transition->fit);
+		put_way_condition(report, way, "if", way->transition->fit);
 	}
 	if (way->hold_name) {
 		text_printf(out, "   p%" PRIu32 " = %.4g of %.0f", way->hold_name, way->holds, way->taken);
-		put_condition(report, way, "hold", way->transition->hold);
+		put_way_condition(report, way, "hold", way->transition->hold);
 	}
 	text_append(out, "\n");
 	if (!(way->failed_share > 0))
@@ -121,11 +121,11 @@ static void put_way(const struct model_report *report, const struct model_way *w
 	text_printf(out, "    %-6.3g -> %-8s by ", way->failed_share, "end");
 	program_why_event(report->model->program, report->model->rule, way->transition, out);
 	text_append(out, ", not");
-	put_condition(report, way, "", way->transition->hold);
+	put_way_condition(report, way, "", way->transition->hold);
 	text_append(out, "\n");
 }
 
-static void put_state(const struct model_report *report, uint32_t index)
+static void put_state_text(const struct model_report *report, uint32_t index)
 {
 	const struct model *model = report->model;
 	const struct model_state *state = &model->states[index];
@@ -134,7 +134,7 @@ static void put_state(const struct model_report *report, uint32_t index)
 
 	put_state_head(report, index);
 	for (uint32_t i = 0; i < state->way_count; i++)
-		put_way(report, &model->ways[state->first_way + i]);
+		put_way_text(report, &model->ways[state->first_way + i]);
 	model_others(state, others);
 	for (int i = 0; i < MODEL_OTHERS; i++)
 		if (others[i].count > 0)
@@ -148,7 +148,7 @@ static void begin_line(struct text_buffer *out, const char *name)
 	text_printf(out, "  %-12s ", name);
 }
 
-static void put_line(const struct model_report *report, const char *name, double value, const char *words)
+static void put_model_line(const struct model_report *report, const char *name, double value, const char *words)
 {
 	begin_line(report->out, name);
 	model_put_number(report->out, value);
@@ -159,7 +159,7 @@ static void put_unbounded(const struct model_report *report)
 {
 	const struct model *model = report->model;
 
-	put_line(report, "opened", model->rates.opened, "runs/s");
+	put_model_line(report, "opened", model->rates.opened, "runs/s");
 	begin_line(report->out, "open");
 	if (model->endless)
 		text_printf(report->out, "unbounded, see POOL: no run left state %" PRIu32 " while the trace lasted",
@@ -179,13 +179,13 @@ static void put_rates(const struct model_report *report)
 	const struct model_rates *rates = &report->model->rates;
 	struct text_buffer *out = report->out;
 
-	put_line(report, "candidates", rates->candidates, "/s (lambda)");
+	put_model_line(report, "candidates", rates->candidates, "/s (lambda)");
 	if (report->model->is_unbounded) {
 		put_unbounded(report);
 		return;
 	}
-	put_line(report, "opened", rates->opened, "runs/s");
-	put_line(report, "matches", rates->matches, "/s (lambda B, B = N R)");
+	put_model_line(report, "opened", rates->opened, "runs/s");
+	put_model_line(report, "matches", rates->matches, "/s (lambda B, B = N R)");
 	begin_line(out, "of each");
 	text_printf(out, "%.4g step%s (s = N 1), p_return %.4g, p_invalid %.4g (B)\n", rates->s,
 		    rates->s == 1 ? "" : "s", rates->returned, rates->returned < 1 ? 1 - rates->returned : 0);
@@ -239,9 +239,9 @@ void model_report_text(const struct model_report *report, struct text_buffer *ou
 	struct model_report own = *report;
 
 	own.out = out;
-	put_head(&own);
+	put_model_head(&own);
 	for (uint32_t i = 0; i < report->model->rule->state_count && !out->failure; i++)
-		put_state(&own, i);
+		put_state_text(&own, i);
 	put_rates(&own);
 	put_cost(&own);
 }

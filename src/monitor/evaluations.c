@@ -52,7 +52,7 @@ static struct table *table_new(size_t rows)
 	return alloc_zero(1, sizeof(struct table) + rows * sizeof(struct row));
 }
 
-static void publish(struct monitor_evaluations *evaluations, struct table *table)
+static void publish_table(struct monitor_evaluations *evaluations, struct table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		table->rows[i].is_first = true;
@@ -75,7 +75,7 @@ struct monitor_evaluations *monitor_evaluations_new(void)
 		alloc_free(empty);
 		return NULL;
 	}
-	publish(evaluations, empty);
+	publish_table(evaluations, empty);
 	evaluations->current = empty;
 	return evaluations;
 }
@@ -106,7 +106,7 @@ static bool is_used(struct monitor_evaluations *evaluations, const void *context
 	return false;
 }
 
-static void release(const struct held *held)
+static void release_held(const struct held *held)
 {
 	if (held->kind->release)
 		held->kind->release(held->context);
@@ -131,7 +131,7 @@ size_t monitor_evaluations_collect(struct monitor_evaluations *evaluations)
 			continue;
 		}
 		evaluations->held[i] = evaluations->held[--evaluations->held_count];
-		release(&held);
+		release_held(&held);
 	}
 	return waiting;
 }
@@ -145,12 +145,13 @@ void monitor_evaluations_free(struct monitor_evaluations *evaluations)
 		alloc_free(table);
 	}
 	for (size_t i = 0; i < evaluations->held_count; i++)
-		release(&evaluations->held[i]);
+		release_held(&evaluations->held[i]);
 	alloc_free(evaluations->held);
 	alloc_free(evaluations);
 }
 
-static int hold(struct monitor_evaluations *evaluations, const struct monitor_evaluation_kind *kind, void *context)
+static int hold_evaluation(struct monitor_evaluations *evaluations, const struct monitor_evaluation_kind *kind,
+			   void *context)
 {
 	for (size_t i = 0; i < evaluations->held_count; i++)
 		if (evaluations->held[i].context == context)
@@ -168,7 +169,7 @@ int64_t monitor_evaluations_add(struct monitor_evaluations *evaluations, int64_t
 	const struct table *before = newest_of(evaluations);
 	struct table *table = table_new(before->count + 1);
 
-	if (!table || hold(evaluations, kind, context)) {
+	if (!table || hold_evaluation(evaluations, kind, context)) {
 		alloc_free(table);
 		return -ENOMEM;
 	}
@@ -181,7 +182,7 @@ int64_t monitor_evaluations_add(struct monitor_evaluations *evaluations, int64_t
 		.kind = kind,
 		.context = context,
 	};
-	publish(evaluations, table);
+	publish_table(evaluations, table);
 	return evaluations->next_name++;
 }
 
@@ -199,7 +200,7 @@ int monitor_evaluations_remove(struct monitor_evaluations *evaluations, int64_t 
 		alloc_free(table);
 		return -ENOENT;
 	}
-	publish(evaluations, table);
+	publish_table(evaluations, table);
 	return 0;
 }
 

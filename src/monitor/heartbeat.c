@@ -70,17 +70,17 @@ void heartbeat_free(struct heartbeat *heartbeat)
 	alloc_free(heartbeat);
 }
 
-static void add(_Atomic uint64_t *count, uint64_t more)
+static void add_to_beat_count(_Atomic uint64_t *count, uint64_t more)
 {
 	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-static void tell(struct heartbeat *heartbeat, const struct heartbeat_news *news)
+static void tell_heartbeat_news(struct heartbeat *heartbeat, const struct heartbeat_news *news)
 {
 	uint32_t put = atomic_load_explicit(&heartbeat->put, memory_order_relaxed);
 
 	if (put - atomic_load_explicit(&heartbeat->taken, memory_order_acquire) == HEARTBEAT_NEWS) {
-		add(&heartbeat->untold, 1);
+		add_to_beat_count(&heartbeat->untold, 1);
 		return;
 	}
 	heartbeat->news[put % HEARTBEAT_NEWS] = *news;
@@ -98,7 +98,7 @@ bool heartbeat_next(struct heartbeat *heartbeat, struct heartbeat_news *news)
 	return true;
 }
 
-static void leave(struct heartbeat *heartbeat, uint32_t row)
+static void leave_beat(struct heartbeat *heartbeat, uint32_t row)
 {
 	struct beat *beat = &heartbeat->beats[row];
 
@@ -107,7 +107,7 @@ static void leave(struct heartbeat *heartbeat, uint32_t row)
 }
 
 /* Nearly always behind all others; an element that is late goes before those that are later. */
-static void join(struct heartbeat *heartbeat, uint32_t row, uint64_t at_ns)
+static void join_beat(struct heartbeat *heartbeat, uint32_t row, uint64_t at_ns)
 {
 	struct beat *beat = &heartbeat->beats[row];
 	uint32_t before = heartbeat->tail;
@@ -121,66 +121,67 @@ static void join(struct heartbeat *heartbeat, uint32_t row, uint64_t at_ns)
 }
 
 /* Nothing from before now_ns will come; at now_ns it may. */
-static void pass(void *context, uint64_t now_ns)
+static void pass_heartbeat(void *context, uint64_t now_ns)
 {
 	struct heartbeat *heartbeat = context;
 	uint64_t limit_ns = heartbeat->shape.limit_ns;
 
 	if (heartbeat->shape.key.word == MONITOR_NONE && heartbeat->beats[0].state == BEAT_NEW)
-		join(heartbeat, 0, now_ns);
+		join_beat(heartbeat, 0, now_ns);
 	while (heartbeat->head != END) {
 		uint32_t row = heartbeat->head;
 		struct beat *beat = &heartbeat->beats[row];
 
 		if (now_ns <= beat->last_ns || now_ns - beat->last_ns <= limit_ns)
 			return;
-		leave(heartbeat, row);
+		leave_beat(heartbeat, row);
 		beat->state = BEAT_MISSING;
-		add(&heartbeat->missed, 1);
-		add(&heartbeat->missing, 1);
-		tell(heartbeat, &(struct heartbeat_news){ beat->last_ns + limit_ns, beat->last_ns, row, false });
+		add_to_beat_count(&heartbeat->missed, 1);
+		add_to_beat_count(&heartbeat->missing, 1);
+		tell_heartbeat_news(heartbeat,
+				    &(struct heartbeat_news){ beat->last_ns + limit_ns, beat->last_ns, row, false });
 	}
 }
 
-static bool prepare(void *context, const struct monitor_element *element)
+static bool prepare_heartbeat(void *context, const struct monitor_element *element)
 {
 	struct heartbeat *heartbeat = context;
 
 	return monitor_keys_read(&heartbeat->keys, element);
 }
 
-static void commit(void *context, bool ok, const struct monitor_element *element)
+static void commit_heartbeat(void *context, bool ok, const struct monitor_element *element)
 {
 	struct heartbeat *heartbeat = context;
 	uint32_t row = ok ? monitor_keys_row(&heartbeat->keys) : MONITOR_NO_ROW;
 
-	add(&heartbeat->elements, 1);
-	pass(heartbeat, element->at_ns);
+	add_to_beat_count(&heartbeat->elements, 1);
+	pass_heartbeat(heartbeat, element->at_ns);
 	if (row == MONITOR_NO_ROW) {
-		add(&heartbeat->other, 1);
+		add_to_beat_count(&heartbeat->other, 1);
 		return;
 	}
 	struct beat *beat = &heartbeat->beats[row];
 
 	if (beat->state == BEAT_MISSING) {
-		add(&heartbeat->missing, UINT64_MAX);
-		tell(heartbeat, &(struct heartbeat_news){ element->at_ns, beat->last_ns, row, true });
+		add_to_beat_count(&heartbeat->missing, UINT64_MAX);
+		tell_heartbeat_news(heartbeat, &(struct heartbeat_news){ element->at_ns, beat->last_ns, row, true });
 	} else if (beat->state == BEAT_AWAITED) {
 		if (element->at_ns < beat->last_ns)
 			return;
-		leave(heartbeat, row);
+		leave_beat(heartbeat, row);
 	}
-	join(heartbeat, row, element->at_ns);
+	join_beat(heartbeat, row, element->at_ns);
 }
 
-static void lose(void *context, uint64_t lost)
+static void lose_heartbeat_events(void *context, uint64_t lost)
 {
 	struct heartbeat *heartbeat = context;
 
-	add(&heartbeat->lost, lost);
+	add_to_beat_count(&heartbeat->lost, lost);
 }
 
-static void *twin(const void *context)
+static void *twin_heartbeat(const void *context)
 {
 	const struct heartbeat *heartbeat = context;
 	struct heartbeat *made;
@@ -188,19 +189,19 @@ static void *twin(const void *context)
 	return heartbeat_new(&heartbeat->shape, &made) ? NULL : made;
 }
 
-static void release(void *context)
+static void release_heartbeat(void *context)
 {
 	heartbeat_free(context);
 }
 
 const struct monitor_evaluation_kind heartbeat_kind = {
 	.name = "heartbeat",
-	.prepare = prepare,
-	.commit = commit,
-	.lose = lose,
-	.pass = pass,
-	.twin = twin,
-	.release = release,
+	.prepare = prepare_heartbeat,
+	.commit = commit_heartbeat,
+	.lose = lose_heartbeat_events,
+	.pass = pass_heartbeat,
+	.twin = twin_heartbeat,
+	.release = release_heartbeat,
 };
 
 const struct monitor_keys *heartbeat_keys(const struct heartbeat *heartbeat)

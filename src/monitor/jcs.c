@@ -15,12 +15,12 @@ static wide ceil_div(wide a, wide b)
 	return a / b + (a % b > 0);
 }
 
-static wide larger(wide a, wide b)
+static wide larger_wide(wide a, wide b)
 {
 	return a > b ? a : b;
 }
 
-static uint64_t narrow(wide value)
+static uint64_t narrow_wide(wide value)
 {
 	return value < (wide)JCS_UNBOUNDED ? (uint64_t)value : JCS_UNBOUNDED;
 }
@@ -47,7 +47,7 @@ int jcs_from_rate(const struct jcs_rate *rate, struct jcs *stream)
 
 	if (made.distance > made.period)
 		return -EINVAL;
-	made.earliness = narrow((wide)(rate->burst - 1) * (made.period - made.distance));
+	made.earliness = narrow_wide((wide)(rate->burst - 1) * (made.period - made.distance));
 	if (jcs_check(&made))
 		return -EINVAL;
 	*stream = made;
@@ -68,15 +68,15 @@ uint64_t jcs_count(const struct jcs *stream, uint64_t time)
 	if (!time)
 		return 0;
 	if (!stream->distance)
-		return narrow(by_period);
+		return narrow_wide(by_period);
 	wide by_distance = ceil_div(time, stream->distance);
 
-	return narrow(by_period < by_distance ? by_period : by_distance);
+	return narrow_wide(by_period < by_distance ? by_period : by_distance);
 }
 
 uint64_t jcs_least(const struct jcs *stream, const struct jcs_monitor *monitor)
 {
-	return narrow(ceil_div(monitor->period, stream->period));
+	return narrow_wide(ceil_div(monitor->period, stream->period));
 }
 
 uint64_t jcs_most(const struct jcs *stream, const struct jcs_monitor *monitor)
@@ -95,12 +95,12 @@ uint64_t jcs_latency(const struct jcs *stream, const struct jcs_monitor *monitor
 	if (elements < jcs_least(stream, monitor))
 		return JCS_UNBOUNDED;
 	if (elements >= jcs_most(stream, monitor))
-		return narrow(shortest);
+		return narrow_wide(shortest);
 	wide periods = (jcs_burst(stream) - 1) / elements;
 	wide within = periods * ((wide)monitor->period - (wide)elements * stream->distance);
 	wide after = (periods + 1) * ((wide)monitor->period - (wide)elements * stream->period) + stream->earliness;
 
-	return narrow(shortest + larger(0, larger(within, after)));
+	return narrow_wide(shortest + larger_wide(0, larger_wide(within, after)));
 }
 
 /* What waits when the monitor is about to have finished its period number k, from 1. */
@@ -122,17 +122,17 @@ uint64_t jcs_backlog(const struct jcs *stream, const struct jcs_monitor *monitor
 	if (elements < jcs_least(stream, monitor))
 		return JCS_UNBOUNDED;
 	if (elements >= jcs_most(stream, monitor))
-		return narrow(waiting_at(stream, monitor, elements, 1));
+		return narrow_wide(waiting_at(stream, monitor, elements, 1));
 	last = ceil_div(burst * stream->distance - monitor->deadline, monitor->period) - 1;
 	if (last < 1)
-		return narrow(waiting_at(stream, monitor, elements, 1));
-	return narrow(
-		larger(waiting_at(stream, monitor, elements, last), waiting_at(stream, monitor, elements, last + 1)));
+		return narrow_wide(waiting_at(stream, monitor, elements, 1));
+	return narrow_wide(larger_wide(waiting_at(stream, monitor, elements, last),
+				       waiting_at(stream, monitor, elements, last + 1)));
 }
 
 int jcs_admit(const struct jcs *stream, const struct jcs_monitor *monitor, uint64_t wanted, uint64_t *elements)
 {
-	uint64_t low = jcs_least(stream, monitor), high = larger(low, jcs_most(stream, monitor));
+	uint64_t low = jcs_least(stream, monitor), high = larger_wide(low, jcs_most(stream, monitor));
 
 	if (jcs_latency(stream, monitor, high) > wanted)
 		return -ERANGE;

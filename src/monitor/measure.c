@@ -95,13 +95,13 @@ void measure_free(struct measure *measure)
 	alloc_free(measure);
 }
 
-static void add_one(_Atomic uint64_t *count)
+static void increment_count(_Atomic uint64_t *count)
 {
 	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
 /* A time of an element in the order of time. */
-static uint64_t add_time(struct measure_sum *sum, uint64_t at_ns)
+static uint64_t add_element_time(struct measure_sum *sum, uint64_t at_ns)
 {
 	uint64_t before_ns = sum->interval_ns, interval_ns = at_ns - sum->last_ns;
 
@@ -130,7 +130,7 @@ static bool is_less(enum monitor_word word, union monitor_value a, union monitor
 	return word == MONITOR_SIGNED ? a.i64 < b.i64 : a.u64 < b.u64;
 }
 
-static void add_value(struct measure_sum *sum, enum monitor_word word, union monitor_value value)
+static void add_to_sum(struct measure_sum *sum, enum monitor_word word, union monitor_value value)
 {
 	uint64_t before = sum->sum.u64;
 
@@ -189,14 +189,14 @@ static void count_bucket(struct measure *measure, uint32_t row, enum monitor_wor
 	bucket = measure->shape.buckets == MEASURE_LOG ? log_bucket(word, value)
 						       : linear_bucket(&measure->shape, word, value);
 	if (bucket >= 0)
-		add_one(&measure->counts[(size_t)row * measure->bucket_count + (size_t)bucket]);
+		increment_count(&measure->counts[(size_t)row * measure->bucket_count + (size_t)bucket]);
 	else if (bucket == BELOW)
 		measure->sums[row].below++;
 	else
 		measure->sums[row].above++;
 }
 
-static void publish(struct measure *measure, uint32_t index)
+static void publish_measure(struct measure *measure, uint32_t index)
 {
 	struct row *row = &measure->rows[index];
 	uint64_t words[WORDS], sequence = atomic_load_explicit(&row->sequence, memory_order_relaxed);
@@ -209,7 +209,7 @@ static void publish(struct measure *measure, uint32_t index)
 	atomic_store_explicit(&row->sequence, sequence + 2, memory_order_release);
 }
 
-static bool prepare(void *context, const struct monitor_element *element)
+static bool prepare_measure(void *context, const struct monitor_element *element)
 {
 	struct measure *measure = context;
 
@@ -218,14 +218,14 @@ static bool prepare(void *context, const struct monitor_element *element)
 	return monitor_keys_read(&measure->keys, element);
 }
 
-static void commit(void *context, bool ok, const struct monitor_element *element)
+static void commit_measure(void *context, bool ok, const struct monitor_element *element)
 {
 	struct measure *measure = context;
 	uint32_t row = ok ? monitor_keys_row(&measure->keys) : MONITOR_NO_ROW;
 	enum monitor_word word = measure->shape.value.word;
 
 	if (row == MONITOR_NO_ROW) {
-		add_one(&measure->other);
+		increment_count(&measure->other);
 		return;
 	}
 	struct measure_sum *sum = &measure->sums[row];
@@ -236,7 +236,7 @@ static void commit(void *context, bool ok, const struct monitor_element *element
 	} else if (element->is_late || element->at_ns < sum->last_ns) {
 		sum->late++;
 	} else {
-		uint64_t interval_ns = add_time(sum, element->at_ns);
+		uint64_t interval_ns = add_element_time(sum, element->at_ns);
 
 		if (word == MONITOR_NONE) {
 			measure->value.u64 = interval_ns;
@@ -244,13 +244,13 @@ static void commit(void *context, bool ok, const struct monitor_element *element
 		}
 	}
 	if (measure->has_value) {
-		add_value(sum, word, measure->value);
+		add_to_sum(sum, word, measure->value);
 		count_bucket(measure, row, word, measure->value);
 	}
-	publish(measure, row);
+	publish_measure(measure, row);
 }
 
-static void lose(void *context, uint64_t lost)
+static void lose_measure_events(void *context, uint64_t lost)
 {
 	struct measure *measure = context;
 	uint64_t before = atomic_load_explicit(&measure->lost, memory_order_relaxed);
@@ -258,7 +258,7 @@ static void lose(void *context, uint64_t lost)
 	atomic_store_explicit(&measure->lost, before + lost, memory_order_relaxed);
 }
 
-static void *twin(const void *context)
+static void *twin_measure(const void *context)
 {
 	const struct measure *measure = context;
 	struct measure *made;
@@ -266,18 +266,18 @@ static void *twin(const void *context)
 	return measure_new(&measure->shape, &made) ? NULL : made;
 }
 
-static void release(void *context)
+static void release_measure(void *context)
 {
 	measure_free(context);
 }
 
 const struct monitor_evaluation_kind measure_kind = {
 	.name = "measure",
-	.prepare = prepare,
-	.commit = commit,
-	.lose = lose,
-	.twin = twin,
-	.release = release,
+	.prepare = prepare_measure,
+	.commit = commit_measure,
+	.lose = lose_measure_events,
+	.twin = twin_measure,
+	.release = release_measure,
 };
 
 const struct measure_shape *measure_shape(const struct measure *measure)

@@ -22,7 +22,7 @@ const char *const watch_cause_names[WATCH_CAUSES] = {
 };
 
 /* There is one writer of every count, so nothing is lost between the two. */
-static void add(_Atomic uint64_t *count, uint64_t more)
+static void add_to_watch_count(_Atomic uint64_t *count, uint64_t more)
 {
 	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
 }
@@ -50,7 +50,7 @@ void watch_wake(struct watch *watch, uint64_t due_ns, uint64_t idle_ns, uint64_t
 	uint64_t from = due_ns > idle_ns ? due_ns : idle_ns, late = now_ns > from ? now_ns - from : 0;
 
 	watch->due_ns = due_ns + watch->options.period_ns;
-	add(&watch->turns, 1);
+	add_to_watch_count(&watch->turns, 1);
 	raise_to(&watch->latest_ns, late);
 	if (late > watch->options.late_ns)
 		watch->shares[WATCH_LATE_WAKE] += late;
@@ -73,7 +73,7 @@ static void blame(struct watch *watch, struct watch_sensor *sensor, const struct
 	/* One that comes when others have is measured as if it came with the last. */
 	sensor->last_ns = element->at_ns > sensor->last_ns ? element->at_ns : sensor->last_ns;
 	if (jcs_meter_add(&sensor->meter, &sensor->stream, sensor->last_ns)) {
-		add(&sensor->excess, 1);
+		add_to_watch_count(&sensor->excess, 1);
 		watch->shares[WATCH_OVER_RATE] += cost;
 	}
 }
@@ -112,9 +112,9 @@ static void count_response(struct watch *watch, uint64_t response)
 {
 	uint64_t bucket = response / watch->options.bucket_ns;
 
-	add(&watch->elements, 1);
-	add(&watch->sum_ns, response);
-	add(&watch->histogram[bucket < WATCH_BUCKETS ? bucket : WATCH_BUCKETS - 1], 1);
+	add_to_watch_count(&watch->elements, 1);
+	add_to_watch_count(&watch->sum_ns, response);
+	add_to_watch_count(&watch->histogram[bucket < WATCH_BUCKETS ? bucket : WATCH_BUCKETS - 1], 1);
 	raise_to(&watch->most_ns, response);
 	if (response < atomic_load_explicit(&watch->least_ns, memory_order_relaxed))
 		atomic_store_explicit(&watch->least_ns, response, memory_order_relaxed);
@@ -126,7 +126,7 @@ bool watch_take(struct watch *watch, const struct watch_element *element, struct
 	uint64_t response = excess_of(element->end_ns, element->at_ns);
 
 	count_response(watch, response);
-	add(&sensor->elements, 1);
+	add_to_watch_count(&sensor->elements, 1);
 	blame(watch, sensor, element);
 	if (!watch->options.bound_ns || response <= watch->options.bound_ns)
 		return true;
@@ -137,15 +137,15 @@ bool watch_take(struct watch *watch, const struct watch_element *element, struct
 		.pid = element->pid,
 	};
 	violation->cause = cause_of(watch, element, &violation->share_ns);
-	add(&watch->violations, 1);
-	add(&watch->causes[violation->cause], 1);
+	add_to_watch_count(&watch->violations, 1);
+	add_to_watch_count(&watch->causes[violation->cause], 1);
 	keep_worst(watch, violation);
 	return false;
 }
 
 void watch_lose(struct watch *watch, uint64_t lost)
 {
-	add(&watch->lost, lost);
+	add_to_watch_count(&watch->lost, lost);
 }
 
 void watch_rest(struct watch *watch, uint64_t now_ns, bool is_held)

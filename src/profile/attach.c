@@ -53,7 +53,7 @@ void profile_canonical(const char *name, char canonical[PROFILE_CANONICAL_BYTES]
 	}
 }
 
-static const char *base_of(const char *path)
+static const char *file_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -86,7 +86,7 @@ static struct wanted want(const struct names *names, int kind, const char *name,
 			  const char *object)
 {
 	struct wanted wanted = { .name = kind < CANONICAL_IN_OBJECT ? name : canonical,
-				 .object = base_of(object),
+				 .object = file_base(object),
 				 .kind = kind };
 
 	wanted.hash = hash_bytes(names->simulated->seed, wanted.name, strlen(wanted.name));
@@ -96,14 +96,14 @@ static struct wanted want(const struct names *names, int kind, const char *name,
 	return wanted;
 }
 
-static bool is_meant(const struct names *names, const struct wanted *wanted, uint32_t function)
+static bool is_function_meant(const struct names *names, const struct wanted *wanted, uint32_t function)
 {
 	const char *name = profile_name(names->simulated, function);
 	char canonical[PROFILE_CANONICAL_BYTES];
 
 	if (is_in_object(wanted->kind) &&
 	    strcmp(wanted->object,
-		   base_of(profile_get_text(names->simulated, names->simulated->functions[function].object))) != 0)
+		   file_base(profile_get_text(names->simulated, names->simulated->functions[function].object))) != 0)
 		return false;
 	if (wanted->kind < CANONICAL_IN_OBJECT)
 		return strcmp(name, wanted->name) == 0;
@@ -117,13 +117,13 @@ static uint32_t *find_best(const struct names *names, const struct wanted *wante
 	uint32_t number;
 
 	for (size_t step = 0; (number = hash_table_next(&names->table, wanted->hash, &step)) != HASH_NONE;) {
-		if (is_meant(names, wanted, names->best[number]))
+		if (is_function_meant(names, wanted, names->best[number]))
 			return &names->best[number];
 	}
 	return NULL;
 }
 
-static void put_name(struct names *names, uint32_t function)
+static void note_names(struct names *names, uint32_t function)
 {
 	const struct profile *simulated = names->simulated;
 	const char *name = profile_name(simulated, function);
@@ -158,12 +158,12 @@ static int names_init(struct names *names, const struct profile *simulated)
 	if (!names->best || hash_table_reserve(&names->table, NULL, most))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < simulated->function_count; i++)
-		put_name(names, i);
+		note_names(names, i);
 	return 0;
 }
 
 /* First that of the same object. What stands in brackets is no file: the kernel's memcpy is not that of a library. */
-static uint32_t find_name(const struct names *names, int first, const char *name, const char *object)
+static uint32_t find_attached_name(const struct names *names, int first, const char *name, const char *object)
 {
 	char canonical[PROFILE_CANONICAL_BYTES];
 
@@ -204,7 +204,7 @@ static struct range *make_ranges(const struct profile *simulated, size_t *count)
 		const struct profile_function *function = &simulated->functions[i];
 
 		if (function->low <= function->high)
-			ranges[(*count)++] = (struct range){ base_of(profile_get_text(simulated, function->object)),
+			ranges[(*count)++] = (struct range){ file_base(profile_get_text(simulated, function->object)),
 							     function->low, function->high, i };
 	}
 	if (ranges)
@@ -215,7 +215,7 @@ static struct range *make_ranges(const struct profile *simulated, size_t *count)
 /* A function without a name is an address in its object: it belongs to what begins last before it and goes beyond. */
 static uint32_t find_address(const struct range *ranges, size_t count, const char *name, const char *object)
 {
-	struct range wanted = { .object = base_of(object) };
+	struct range wanted = { .object = file_base(object) };
 	size_t low = 0, high = count;
 	char *end;
 
@@ -254,11 +254,11 @@ int profile_attach(const struct profile *sampled, const struct profile *simulate
 		const char *name = profile_name(sampled, i);
 		const char *object = profile_get_text(sampled, sampled->functions[i].object);
 
-		to[i] = find_name(&names, EXACT_IN_OBJECT, name, object);
+		to[i] = find_attached_name(&names, EXACT_IN_OBJECT, name, object);
 		if (to[i] == HASH_NONE)
 			to[i] = find_address(ranges, count, name, object);
 		if (to[i] == HASH_NONE)
-			to[i] = find_name(&names, CANONICAL_IN_OBJECT, name, object);
+			to[i] = find_attached_name(&names, CANONICAL_IN_OBJECT, name, object);
 	}
 	alloc_free(ranges);
 	names_fini(&names);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool make_key(const struct profile *profile, uint32_t object, char key[PROFILE_KEY_BYTES])
+static bool make_profile_key(const struct profile *profile, uint32_t object, char key[PROFILE_KEY_BYTES])
 {
 	const char *name = profile_get_text(profile, object);
 
@@ -28,14 +28,14 @@ int profile_set_build_id(struct profile *profile, uint32_t object, const char *d
 {
 	char key[PROFILE_KEY_BYTES];
 
-	return make_key(profile, object, key) ? profile_set_info(profile, key, digits) : 0;
+	return make_profile_key(profile, object, key) ? profile_set_info(profile, key, digits) : 0;
 }
 
 const char *profile_get_build_id(const struct profile *profile, uint32_t object)
 {
 	char key[PROFILE_KEY_BYTES];
 
-	return make_key(profile, object, key) ? profile_get_info(profile, key) : NULL;
+	return make_profile_key(profile, object, key) ? profile_get_info(profile, key) : NULL;
 }
 
 static int read_build_id(struct profile *profile, uint32_t object)

@@ -16,7 +16,7 @@ static int find_named(struct callgrind *callgrind, int kind, uint64_t number, st
 	size_t capacity = callgrind->name_capacity[kind];
 
 	if (number > callgrind->reading->source->length)
-		return wrong(callgrind, "the name's number is larger than the file");
+		return callgrind_wrong(callgrind, "the name's number is larger than the file");
 	if (number >= capacity) {
 		struct named *grown;
 		size_t wanted = capacity ? capacity : 256;
@@ -94,7 +94,7 @@ static int define(struct callgrind *callgrind, int kind, const struct place *pla
 	while (length && (reading->at[length - 1] == '\r' || reading->at[length - 1] == ' '))
 		length--;
 	if (memchr(reading->at, 0, length))
-		return wrong(callgrind, "the name contains a NUL");
+		return callgrind_wrong(callgrind, "the name contains a NUL");
 	if (kind == KIND_FUNCTION)
 		return define_function(callgrind, reading->at, length, place, named);
 	if (length == 3 && memcmp(reading->at, "???", 3) == 0)
@@ -118,7 +118,7 @@ int callgrind_read_name(struct callgrind *callgrind, int kind, const struct plac
 	if (result)
 		return result;
 	if (reading->at == reading->end || *reading->at != ')')
-		return wrong(callgrind, "expected ')' after the name's number");
+		return callgrind_wrong(callgrind, "expected ')' after the name's number");
 	reading->at++;
 	read_skip_blanks(reading);
 	result = find_named(callgrind, kind, number, &kept);
@@ -128,7 +128,7 @@ int callgrind_read_name(struct callgrind *callgrind, int kind, const struct plac
 		return result;
 	if (!kept->is_known) {
 		reading->at = start;
-		return wrong(callgrind, "the number is used before its name is defined");
+		return callgrind_wrong(callgrind, "the number is used before its name is defined");
 	}
 	*named = *kept;
 	return 0;
@@ -146,7 +146,7 @@ int callgrind_read_costs(struct callgrind *callgrind, double *row, double *sums)
 		if (result)
 			return result;
 		if (event == callgrind->profile->event_count)
-			return wrong(callgrind, "there are more costs than event types");
+			return callgrind_wrong(callgrind, "there are more costs than event types");
 		if (row)
 			row[event] += cost;
 		if (sums)

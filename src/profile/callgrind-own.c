@@ -14,7 +14,7 @@ static int read_mark(struct callgrind *callgrind, enum profile_origin *origin)
 	const char *mark = reading->at < reading->end && *reading->at ? strchr("=~+", *reading->at) : NULL;
 
 	if (!mark)
-		return wrong(callgrind, "expected =, ~ or +");
+		return callgrind_wrong(callgrind, "expected =, ~ or +");
 	*origin = *mark == '=' ? PROFILE_MEASURED : *mark == '~' ? PROFILE_DERIVED : PROFILE_ESTIMATED;
 	reading->at++;
 	return 0;
@@ -37,7 +37,7 @@ static int read_values(struct callgrind *callgrind, double *row)
 		if (result)
 			return result;
 		if (event == callgrind->profile->event_count)
-			return wrong(callgrind, "there are more costs than event types");
+			return callgrind_wrong(callgrind, "there are more costs than event types");
 		row[event] = value;
 	}
 	return 0;
@@ -102,7 +102,7 @@ int callgrind_read_thread(struct callgrind *callgrind)
 }
 
 /* "by=THREAD COST": a thread's part of the function's self cost. */
-static int read_part(struct callgrind *callgrind)
+static int read_own_part(struct callgrind *callgrind)
 {
 	struct reading *reading = callgrind->reading;
 	uint64_t thread;
@@ -115,7 +115,7 @@ static int read_part(struct callgrind *callgrind)
 	if (result)
 		return result;
 	if (thread >= callgrind->profile->thread_count)
-		return wrong(callgrind, "the head has no thread of this number");
+		return callgrind_wrong(callgrind, "the head has no thread of this number");
 	return read_failed(reading,
 			   profile_add_part(callgrind->profile, (uint32_t)thread, callgrind->function.function, cost));
 }
@@ -129,7 +129,7 @@ int callgrind_read_own(struct callgrind *callgrind, size_t length)
 	int result = 0;
 
 	if (!callgrind->function.is_known)
-		return wrong(callgrind, "expected a line 'fn=' before this");
+		return callgrind_wrong(callgrind, "expected a line 'fn=' before this");
 	function = &profile->functions[callgrind->function.function];
 	if (is_word(callgrind->reading, length, "edge") && profile->edge_count)
 		return read_mark(callgrind, &profile->edges[callgrind->edge].origin);
@@ -144,7 +144,7 @@ int callgrind_read_own(struct callgrind *callgrind, size_t length)
 	    (is_word(callgrind->reading, length, "from") && profile->edge_count))
 		return read_own_spot(callgrind, *callgrind->reading->line == 'f');
 	if (is_word(callgrind->reading, length, "by"))
-		return read_part(callgrind);
+		return read_own_part(callgrind);
 	if (is_word(callgrind->reading, length, "flags")) {
 		result = read_whole(callgrind->reading, &flags);
 		function->flags = (unsigned)flags & (PROFILE_UNATTACHED | PROFILE_IN_CYCLE | PROFILE_BY_CALLS);

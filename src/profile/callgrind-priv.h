@@ -43,7 +43,7 @@ struct callgrind {
 	double head_sums[PROFILE_EVENTS_MAX], sums[PROFILE_EVENTS_MAX], said[PROFILE_EVENTS_MAX];
 };
 
-static inline int wrong(const struct callgrind *callgrind, const char *text)
+static inline int callgrind_wrong(const struct callgrind *callgrind, const char *text)
 {
 	return read_wrong(callgrind->reading, NULL, "%s", text);
 }

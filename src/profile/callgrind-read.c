@@ -33,7 +33,8 @@ static int read_event_names(struct callgrind *callgrind)
 			const char *known =
 				count < profile->event_count ? profile_get_text(profile, profile->events[count]) : "";
 			if (strlen(known) != length || memcmp(known, start, length) != 0)
-				return wrong(callgrind, "this part has different event types from the one before");
+				return callgrind_wrong(callgrind,
+						       "this part has different event types from the one before");
 		} else {
 			result = profile_add_event(profile, start, length);
 		}
@@ -41,7 +42,7 @@ static int read_event_names(struct callgrind *callgrind)
 			return read_failed(reading, result);
 	}
 	if (!count || count != profile->event_count)
-		return wrong(callgrind, "this part has different event types from the one before, or none");
+		return callgrind_wrong(callgrind, "this part has different event types from the one before, or none");
 	return 0;
 }
 
@@ -57,25 +58,25 @@ static int read_positions(struct callgrind *callgrind)
 		while (reading->at < reading->end && !strchr(" \t\r", *reading->at))
 			reading->at++;
 		if (callgrind->position_count == POSITIONS_MAX)
-			return wrong(callgrind, "at most two positions are possible: instr line");
+			return callgrind_wrong(callgrind, "at most two positions are possible: instr line");
 		if (reading->at - start == 4 && memcmp(start, "line", 4) == 0) {
 			callgrind->line_position = (int)callgrind->position_count;
 		} else if (reading->at - start == 5 && memcmp(start, "instr", 5) == 0) {
 			callgrind->address_position = (int)callgrind->position_count;
 		} else {
 			reading->at = start;
-			return wrong(callgrind, "positions are 'instr' and 'line'");
+			return callgrind_wrong(callgrind, "positions are 'instr' and 'line'");
 		}
 		callgrind->position_count++;
 	}
-	return callgrind->position_count ? 0 : wrong(callgrind, "positions are 'instr' and 'line'");
+	return callgrind->position_count ? 0 : callgrind_wrong(callgrind, "positions are 'instr' and 'line'");
 }
 
 /* A part's own sum of all: its totals, which come last, or its summary where the totals never came. */
 static int read_sums(struct callgrind *callgrind, bool is_totals)
 {
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "expected a line 'events:' before this");
+		return callgrind_wrong(callgrind, "expected a line 'events:' before this");
 	callgrind->has_sums = true;
 	if (is_totals)
 		memset(callgrind->head_sums, 0, sizeof callgrind->head_sums);
@@ -165,7 +166,7 @@ static int read_function(struct callgrind *callgrind)
 	int result;
 
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "expected a line 'events:' before the first function");
+		return callgrind_wrong(callgrind, "expected a line 'events:' before the first function");
 	result = callgrind_read_name(callgrind, KIND_FUNCTION, &callgrind->here, &callgrind->function);
 	if (!result)
 		callgrind->is_inlined = false;
@@ -180,7 +181,7 @@ static int read_callee(struct callgrind *callgrind)
 	};
 
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "expected a line 'events:' before the first function");
+		return callgrind_wrong(callgrind, "expected a line 'events:' before the first function");
 	callgrind->has_callee = true;
 	return callgrind_read_name(callgrind, KIND_FUNCTION, &place, &callgrind->callee);
 }
@@ -190,9 +191,9 @@ static int read_calls(struct callgrind *callgrind)
 	int result;
 
 	if (!callgrind->has_callee)
-		return wrong(callgrind, "calls without a 'cfn=' before them");
+		return callgrind_wrong(callgrind, "calls without a 'cfn=' before them");
 	if (!callgrind->function.is_known)
-		return wrong(callgrind, "calls without a 'fn=' before them");
+		return callgrind_wrong(callgrind, "calls without a 'fn=' before them");
 	result = read_cost(callgrind->reading, callgrind->is_own, &callgrind->calls);
 	if (!result)
 		result = read_failed(callgrind->reading,
@@ -346,13 +347,13 @@ static int read_cost_line(struct callgrind *callgrind)
 	for (unsigned i = 0; i < callgrind->position_count && !result; i++) {
 		read_skip_blanks(reading);
 		if (reading->at == reading->end)
-			return wrong(callgrind, "expected a position");
+			return callgrind_wrong(callgrind, "expected a position");
 		result = read_position(callgrind, i);
 	}
 	if (result || awaited == AWAIT_JUMP)
 		return result;
 	if (!callgrind->function.is_known)
-		return wrong(callgrind, "a cost without a 'fn=' before it");
+		return callgrind_wrong(callgrind, "a cost without a 'fn=' before it");
 	note_position(callgrind);
 	result = find_spot(callgrind, &spot);
 	if (result)
@@ -371,7 +372,7 @@ static int read_cost_line(struct callgrind *callgrind)
 	return callgrind_read_costs(callgrind, context_row(callgrind), NULL);
 }
 
-static int read_line(struct callgrind *callgrind)
+static int read_callgrind_line(struct callgrind *callgrind)
 {
 	struct reading *reading = callgrind->reading;
 	size_t length;
@@ -384,14 +385,14 @@ static int read_line(struct callgrind *callgrind)
 	if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '*')
 		return read_cost_line(callgrind);
 	if (callgrind->awaited != AWAIT_COST)
-		return wrong(callgrind, "expected the position of the calls or the jump in the next line");
+		return callgrind_wrong(callgrind, "expected the position of the calls or the jump in the next line");
 	for (length = 0; reading->line + length < reading->end; length++) {
 		if (reading->line[length] == '=')
 			return read_assignment(callgrind, length);
 		if (reading->line[length] == ':')
 			return read_head(callgrind, length);
 	}
-	return wrong(callgrind, "this line is not in callgrind's format");
+	return callgrind_wrong(callgrind, "this line is not in callgrind's format");
 }
 
 /* A simulation that was stopped while it wrote has no totals, or not the costs that they say. */
@@ -408,14 +409,14 @@ static void compare_sums(struct callgrind *callgrind)
 		 profile_get_text(callgrind->profile, callgrind->profile->events[0]), callgrind->sums[0]);
 }
 
-static int finish(struct callgrind *callgrind)
+static int finish_callgrind(struct callgrind *callgrind)
 {
 	const char *samples = profile_get_info(callgrind->profile, "samples");
 
 	if (callgrind->awaited != AWAIT_COST)
-		return wrong(callgrind, "the file ends after calls, without their cost");
+		return callgrind_wrong(callgrind, "the file ends after calls, without their cost");
 	if (!callgrind->profile->event_count)
-		return wrong(callgrind, "the file has no line 'events:'");
+		return callgrind_wrong(callgrind, "the file has no line 'events:'");
 	compare_sums(callgrind);
 	if (samples)
 		callgrind->profile->samples = strtod(samples, NULL);
@@ -434,9 +435,9 @@ int profile_read_callgrind(struct reading *reading, bool is_own)
 	int result = 0;
 
 	while (!result && read_next_line(reading))
-		result = read_line(&callgrind);
+		result = read_callgrind_line(&callgrind);
 	if (!result)
-		result = finish(&callgrind);
+		result = finish_callgrind(&callgrind);
 	for (int i = 0; i < KINDS; i++)
 		alloc_free(callgrind.names[i]);
 	return result;

@@ -11,7 +11,7 @@
 
 enum { NAME_BYTES = 512, NAMED = 2 };
 
-static int copy_text(const struct profile *from, uint32_t text, struct profile *to, uint32_t *copy)
+static int copy_profile_text(const struct profile *from, uint32_t text, struct profile *to, uint32_t *copy)
 {
 	const char *string = profile_get_text(from, text);
 
@@ -34,12 +34,12 @@ int profile_copy_function(const struct profile *from, uint32_t function, struct 
 {
 	const struct profile_function *old = &from->functions[function];
 	uint32_t name = 0, object = 0, file = 0;
-	int result = copy_text(from, old->name, to, &name);
+	int result = copy_profile_text(from, old->name, to, &name);
 
 	if (!result)
-		result = copy_text(from, old->object, to, &object);
+		result = copy_profile_text(from, old->object, to, &object);
 	if (!result)
-		result = copy_text(from, old->file, to, &file);
+		result = copy_profile_text(from, old->file, to, &file);
 	if (!result)
 		result = profile_function(to, name, object, copy);
 	if (result)
@@ -55,11 +55,11 @@ int profile_copy_function(const struct profile *from, uint32_t function, struct 
 int profile_copy_spot(const struct profile *from, uint32_t spot, struct profile *to, uint32_t function, uint32_t *copy)
 {
 	struct profile_spot wanted = from->spots[spot];
-	int result = copy_text(from, wanted.object, to, &wanted.object);
+	int result = copy_profile_text(from, wanted.object, to, &wanted.object);
 
 	wanted.function = function;
 	if (!result)
-		result = copy_text(from, wanted.file, to, &wanted.file);
+		result = copy_profile_text(from, wanted.file, to, &wanted.file);
 	return result ? result : profile_spot(to, &wanted, copy);
 }
 
@@ -83,7 +83,8 @@ static int add_cycle(const struct profile *from, const struct graph *graph, uint
 	return result;
 }
 
-static int add_functions(const struct profile *from, const struct graph *graph, uint32_t *to, struct profile *collapsed)
+static int add_collapsed_functions(const struct profile *from, const struct graph *graph, uint32_t *to,
+				   struct profile *collapsed)
 {
 	int result = 0;
 
@@ -130,7 +131,7 @@ int profile_collapse(const struct profile *profile, const struct graph *graph, u
 		result = profile_set_info(copy, profile_get_text(profile, profile->infos[i].key),
 					  profile_get_text(profile, profile->infos[i].value));
 	if (!result)
-		result = add_functions(profile, graph, to, copy);
+		result = add_collapsed_functions(profile, graph, to, copy);
 	if (!result)
 		result = add_edges(profile, to, copy);
 	if (result)

@@ -46,7 +46,7 @@ static int set_number(struct work *work, const char *key, double value)
 }
 
 /* Functions and edges get the numbers that they have in the simulation; what is unattached comes after them. */
-static int add_functions(struct work *work)
+static int add_all_functions(struct work *work)
 {
 	const struct profile *simulated = work->simulated, *sampled = work->sampled;
 	uint32_t copy;
@@ -135,7 +135,7 @@ static bool weigh_by_cache(struct work *work)
 	return true;
 }
 
-static int share(struct work *work, struct sharing *sharing, enum profile_by by, unsigned event)
+static int share_sampled_costs(struct work *work, struct sharing *sharing, enum profile_by by, unsigned event)
 {
 	sharing->self = work->self;
 	sharing->weights = work->weights;
@@ -196,7 +196,7 @@ static int deviate(struct work *work, struct sharing *sharing, unsigned event)
 	return result;
 }
 
-static void keep(struct work *work, const struct sharing *sharing, unsigned event)
+static void keep_costs(struct work *work, const struct sharing *sharing, unsigned event)
 {
 	struct profile *result = work->result;
 
@@ -252,7 +252,7 @@ static int compare_model(struct work *work, enum profile_by by, const char *key)
 	int result = share_init(&other, work->simulated, &work->graph);
 
 	if (!result)
-		result = share(work, &other, by, event);
+		result = share_sampled_costs(work, &other, by, event);
 	if (!result)
 		result = note_model(work, &other, key);
 	share_fini(&other);
@@ -325,11 +325,11 @@ static int run_event(struct work *work, unsigned event)
 
 	take_self(work, event);
 	if (!result)
-		result = share(work, &sharing, work->completion->by, simulated_event(work, event));
+		result = share_sampled_costs(work, &sharing, work->completion->by, simulated_event(work, event));
 	if (!result && total > 0)
 		result = deviate(work, &sharing, event);
 	if (!result)
-		keep(work, &sharing, event);
+		keep_costs(work, &sharing, event);
 	if (!result && event == 0) {
 		result = set_number(work, "root", sharing.root);
 		if (!result && work->completion->by == PROFILE_BY_CONTEXTS)
@@ -451,8 +451,8 @@ static double unattached(const struct profile *result)
 }
 
 /* events: of a and of b; rest: room for the functions of b. */
-static double distance(const struct profile *a, const uint32_t *to, const struct profile *b, const unsigned events[2],
-		       double *rest)
+static double cost_distance(const struct profile *a, const uint32_t *to, const struct profile *b,
+			    const unsigned events[2], double *rest)
 {
 	double total_a = profile_total(a, events[0]), total_b = profile_total(b, events[1]), sum = 0;
 
@@ -495,7 +495,8 @@ static int note_result(struct work *work)
 	int result = rest ? 0 : -ENOMEM;
 
 	if (!result)
-		result = set_number(work, "distance", distance(work->sampled, work->to, work->simulated, events, rest));
+		result = set_number(work, "distance",
+				    cost_distance(work->sampled, work->to, work->simulated, events, rest));
 	if (!result)
 		result = set_number(work, "unattached", total > 0 ? unattached(work->result) / total : 0);
 	if (!result && pace(work) > 0)
@@ -504,7 +505,7 @@ static int note_result(struct work *work)
 	return result;
 }
 
-static int prepare(struct work *work)
+static int prepare_completion(struct work *work)
 {
 	const struct profile *simulated = work->simulated;
 	uint32_t *moved = NULL;
@@ -532,7 +533,7 @@ static int prepare(struct work *work)
 	return graph_init(&work->graph, work->simulated);
 }
 
-static int check(const struct work *work)
+static int check_simulated(const struct work *work)
 {
 	bool has_contexts = work->simulated->context_count;
 
@@ -556,15 +557,15 @@ int profile_complete(const struct profile *sampled, const struct profile *simula
 		     struct profile **completed)
 {
 	struct work work = { .sampled = sampled, .simulated = simulated, .completion = completion, .diag = diag };
-	int result = check(&work);
+	int result = check_simulated(&work);
 
 	if (result)
 		return result;
-	result = prepare(&work);
+	result = prepare_completion(&work);
 	if (!result)
 		result = note_run(&work);
 	if (!result)
-		result = add_functions(&work);
+		result = add_all_functions(&work);
 	if (!result)
 		result = run_all(&work);
 	if (!result)

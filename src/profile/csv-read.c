@@ -107,7 +107,7 @@ static int assume_columns(struct csv *csv)
 	return read_failed(csv->reading, profile_add_event(csv->profile, event, strlen(event)));
 }
 
-static int begin(struct csv *csv)
+static int begin_csv(struct csv *csv)
 {
 	struct reading *reading = csv->reading;
 	int result = read_cell(csv);
@@ -206,7 +206,7 @@ static int read_info(struct csv *csv)
 	return read_failed(reading, profile_set_info(csv->profile, key, value));
 }
 
-static int read_line(struct csv *csv)
+static int read_csv_line(struct csv *csv)
 {
 	struct reading *reading = csv->reading;
 	int result = 0;
@@ -218,7 +218,7 @@ static int read_line(struct csv *csv)
 		return read_info(csv);
 	if (csv->column_count)
 		return read_row(csv);
-	result = begin(csv);
+	result = begin_csv(csv);
 	return result || reading->at == reading->end ? result : read_row(csv);
 }
 
@@ -238,7 +238,7 @@ int profile_read_csv(struct reading *reading)
 	int result = 0;
 
 	while (!result && read_next_line(reading))
-		result = read_line(&csv);
+		result = read_csv_line(&csv);
 	if (!result && !csv.column_count)
 		result = read_wrong(reading, "lines are: function,cost", "the file has no costs");
 	if (!result)

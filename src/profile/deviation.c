@@ -30,7 +30,7 @@ static int compare_ranked(const void *a, const void *b)
 	return left->function < right->function ? -1 : left->function > right->function;
 }
 
-static struct ranked *rank(const struct sharing *sharing, size_t *count)
+static struct ranked *rank_functions_by_deviation(const struct sharing *sharing, size_t *count)
 {
 	struct ranked *ranked = alloc_zero(sharing->simulated->function_count + 1, sizeof *ranked);
 
@@ -64,8 +64,8 @@ static double deviation_of(const struct sums *sums, const struct deviation *devi
 }
 
 /* Weights go from the function's component down to all below it; they are left as zeros. Returns edges seen. */
-static size_t weigh(const struct sharing *sharing, uint32_t function, double *weights,
-		    const struct deviation *deviation, struct sums *sums)
+static size_t weigh_function(const struct sharing *sharing, uint32_t function, double *weights,
+			     const struct deviation *deviation, struct sums *sums)
 {
 	const struct graph *graph = sharing->graph;
 	uint32_t top = graph->components[function];
@@ -105,14 +105,14 @@ int deviation_of_shares(struct sharing *sharing, struct deviation *deviation)
 {
 	double *weights = alloc_zero(sharing->graph->component_count + 1, sizeof *weights);
 	size_t count, visits = 0;
-	struct ranked *ranked = rank(sharing, &count);
+	struct ranked *ranked = rank_functions_by_deviation(sharing, &count);
 	int result = weights && ranked ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !result && i < count && visits < VISITS_MAX; i++) {
 		uint32_t function = ranked[i].function;
 		struct sums sums = { 0 };
 
-		visits += weigh(sharing, function, weights, deviation, &sums);
+		visits += weigh_function(sharing, function, weights, deviation, &sums);
 		if (deviation->samples > 0)
 			deviation->values[function] = deviation_of(&sums, deviation);
 		if (sums.unsure <= 1e-12 && !is_in_cycle(sharing, function))
@@ -148,7 +148,7 @@ int deviation_of_contexts(struct sharing *sharing, const double *context_costs, 
 {
 	size_t functions = sharing->simulated->function_count, count, visits = 0;
 	double *weights = alloc_zero(functions + 1, sizeof *weights);
-	struct ranked *ranked = rank(sharing, &count);
+	struct ranked *ranked = rank_functions_by_deviation(sharing, &count);
 	int result = weights && ranked ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !result && i < count && visits < VISITS_MAX; i++) {

@@ -34,7 +34,7 @@ struct gmon {
 	const unsigned char *at, *end;
 };
 
-static int wrong(const struct gmon *gmon, const char *what)
+static int wrong_gmon(const struct gmon *gmon, const char *what)
 {
 	gmon->reading->at = (const char *)gmon->at;
 	return read_wrong(gmon->reading, "let the program end by itself, and name the program that wrote it", "%s",
@@ -42,7 +42,7 @@ static int wrong(const struct gmon *gmon, const char *what)
 }
 
 /* The least significant byte first. */
-static uint64_t take(struct gmon *gmon, unsigned bytes)
+static uint64_t take_gmon_number(struct gmon *gmon, unsigned bytes)
 {
 	uint64_t value = 0;
 
@@ -52,18 +52,18 @@ static uint64_t take(struct gmon *gmon, unsigned bytes)
 	return value;
 }
 
-static bool has(const struct gmon *gmon, uint64_t bytes)
+static bool has_gmon_bytes(const struct gmon *gmon, uint64_t bytes)
 {
 	return bytes <= (uint64_t)(gmon->end - gmon->at);
 }
 
 static int cut_off(const struct gmon *gmon)
 {
-	return wrong(gmon, "gmon.out ends within a record");
+	return wrong_gmon(gmon, "gmon.out ends within a record");
 }
 
 /* What is at the address; where the program has no name for it, the address itself, but no more than so many. */
-static int find(struct gmon *gmon, uint64_t address, uint32_t *function)
+static int find_sampled_function(struct gmon *gmon, uint64_t address, uint32_t *function)
 {
 	char number[ADDRESS_BYTES];
 	uint64_t distance = 0;
@@ -88,10 +88,10 @@ static int find(struct gmon *gmon, uint64_t address, uint32_t *function)
 	return 0;
 }
 
-static int add(struct gmon *gmon, uint64_t address, double samples)
+static int add_samples(struct gmon *gmon, uint64_t address, double samples)
 {
 	uint32_t function;
-	int result = find(gmon, address, &function);
+	int result = find_sampled_function(gmon, address, &function);
 
 	if (!result)
 		*profile_self(gmon->profile, function) += samples;
@@ -101,10 +101,10 @@ static int add(struct gmon *gmon, uint64_t address, double samples)
 /* Of a bin in which a function ends and another begins, each gets a half. */
 static int add_bin(struct gmon *gmon, uint64_t first, uint64_t last, double samples)
 {
-	int result = add(gmon, first, samples / 2);
+	int result = add_samples(gmon, first, samples / 2);
 
 	gmon->samples += samples;
-	return result ? result : add(gmon, last, samples / 2);
+	return result ? result : add_samples(gmon, last, samples / 2);
 }
 
 static int read_histogram(struct gmon *gmon)
@@ -113,22 +113,22 @@ static int read_histogram(struct gmon *gmon)
 	uint32_t rate;
 	int result = 0;
 
-	if (!has(gmon, 2 * gmon->word_bytes + 8 + UNIT_BYTES))
+	if (!has_gmon_bytes(gmon, 2 * gmon->word_bytes + 8 + UNIT_BYTES))
 		return cut_off(gmon);
-	low = take(gmon, gmon->word_bytes);
-	high = take(gmon, gmon->word_bytes);
-	count = take(gmon, 4);
-	rate = (uint32_t)take(gmon, 4);
+	low = take_gmon_number(gmon, gmon->word_bytes);
+	high = take_gmon_number(gmon, gmon->word_bytes);
+	count = take_gmon_number(gmon, 4);
+	rate = (uint32_t)take_gmon_number(gmon, 4);
 	if (high < low || high - low > CODE_BYTES_MAX || (gmon->rate_hz && rate != gmon->rate_hz))
-		return wrong(gmon, "the histogram is malformed");
+		return wrong_gmon(gmon, "the histogram is malformed");
 	gmon->rate_hz = rate;
 	gmon->at += UNIT_BYTES;
-	if (!has(gmon, 2 * count))
+	if (!has_gmon_bytes(gmon, 2 * count))
 		return cut_off(gmon);
 	double step = count ? (double)(high - low) / (double)count : 0;
 
 	for (uint64_t i = 0; !result && i < count; i++) {
-		uint64_t samples = take(gmon, 2), first = low + (uint64_t)((double)i * step);
+		uint64_t samples = take_gmon_number(gmon, 2), first = low + (uint64_t)((double)i * step);
 		uint64_t next = low + (uint64_t)((double)(i + 1) * step);
 
 		if (samples)
@@ -143,18 +143,18 @@ static int read_arc(struct gmon *gmon)
 	uint32_t caller, callee, edge;
 	int result;
 
-	if (!has(gmon, 2 * gmon->word_bytes + 4))
+	if (!has_gmon_bytes(gmon, 2 * gmon->word_bytes + 4))
 		return cut_off(gmon);
-	from = take(gmon, gmon->word_bytes);
-	to = take(gmon, gmon->word_bytes);
-	calls = take(gmon, 4);
-	result = find(gmon, to, &callee);
+	from = take_gmon_number(gmon, gmon->word_bytes);
+	to = take_gmon_number(gmon, gmon->word_bytes);
+	calls = take_gmon_number(gmon, 4);
+	result = find_sampled_function(gmon, to, &callee);
 	/* Who is in no function is what gprof calls spontaneous: signals, and what calls main. */
 	uint64_t distance;
 
 	if (result || !symbols_at(gmon->symbols, from, &distance))
 		return result;
-	result = find(gmon, from, &caller);
+	result = find_sampled_function(gmon, from, &caller);
 	return result ? result
 		      : read_failed(gmon->reading, profile_edge(gmon->profile, caller, callee, (double)calls, &edge));
 }
@@ -164,10 +164,10 @@ static int skip_blocks(struct gmon *gmon)
 {
 	uint64_t bytes;
 
-	if (!has(gmon, 4))
+	if (!has_gmon_bytes(gmon, 4))
 		return cut_off(gmon);
-	bytes = take(gmon, 4) * 2 * gmon->word_bytes;
-	if (!has(gmon, bytes))
+	bytes = take_gmon_number(gmon, 4) * 2 * gmon->word_bytes;
+	if (!has_gmon_bytes(gmon, bytes))
 		return cut_off(gmon);
 	gmon->at += bytes;
 	return 0;
@@ -178,10 +178,11 @@ static int read_records(struct gmon *gmon)
 	int result = 0;
 
 	gmon->at += VERSION_AT;
-	if (!has(gmon, HEAD_BYTES - VERSION_AT))
+	if (!has_gmon_bytes(gmon, HEAD_BYTES - VERSION_AT))
 		return cut_off(gmon);
-	if (take(gmon, 4) != 1)
-		return wrong(gmon, "gmon.out does not have version 1, or comes from a machine with another byte order");
+	if (take_gmon_number(gmon, 4) != 1)
+		return wrong_gmon(gmon,
+				  "gmon.out does not have version 1, or comes from a machine with another byte order");
 	gmon->at += HEAD_BYTES - VERSION_AT - 4;
 	while (!result && gmon->at < gmon->end) {
 		switch (*gmon->at++) {
@@ -196,11 +197,11 @@ static int read_records(struct gmon *gmon)
 			break;
 		default:
 			gmon->at--;
-			result = wrong(gmon, "a record has an unknown type");
+			result = wrong_gmon(gmon, "a record has an unknown type");
 		}
 	}
 	if (!result && !gmon->profile->function_count)
-		result = wrong(gmon, "gmon.out has neither samples nor calls");
+		result = wrong_gmon(gmon, "gmon.out has neither samples nor calls");
 	return result;
 }
 
@@ -218,7 +219,7 @@ static int note_run(struct gmon *gmon)
 	return read_failed(gmon->reading, result);
 }
 
-static int read_all(struct gmon *gmon, const char *program)
+static int read_gmon_records(struct gmon *gmon, const char *program)
 {
 	int result = profile_add_event(gmon->profile, "samples", strlen("samples"));
 
@@ -265,7 +266,7 @@ int profile_read_gmon(const struct diag_source *source, int program_fd, const ch
 		diag_hint(diag, "asterism profile import gmon.out PROGRAM: the one that wrote it, not stripped");
 	} else {
 		gmon.symbols = symbols;
-		result = read_all(&gmon, program);
+		result = read_gmon_records(&gmon, program);
 	}
 	symbols_free(symbols);
 	if (result)

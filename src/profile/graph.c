@@ -30,7 +30,7 @@ static void sort_edges(struct graph *graph, const struct profile *profile)
 	graph->first[0] = 0;
 }
 
-static void enter(struct search *search, const struct graph *graph, uint32_t function)
+static void enter_function(struct search *search, const struct graph *graph, uint32_t function)
 {
 	search->index[function] = search->low[function] = ++search->seen;
 	search->next[function] = graph->first[function];
@@ -51,9 +51,9 @@ static void close_component(struct search *search, struct graph *graph, uint32_t
 	graph->starts[component + 1] = at;
 }
 
-static void visit(struct search *search, struct graph *graph, const struct profile *profile, uint32_t root)
+static void visit_function(struct search *search, struct graph *graph, const struct profile *profile, uint32_t root)
 {
-	enter(search, graph, root);
+	enter_function(search, graph, root);
 	while (search->call_count) {
 		uint32_t function = search->calls[search->call_count - 1];
 
@@ -61,7 +61,7 @@ static void visit(struct search *search, struct graph *graph, const struct profi
 			uint32_t callee = profile->edges[graph->edges[search->next[function]++]].callee;
 
 			if (!search->index[callee])
-				enter(search, graph, callee);
+				enter_function(search, graph, callee);
 			else if (graph->components[callee] == HASH_NONE &&
 				 search->index[callee] < search->low[function])
 				search->low[function] = search->index[callee];
@@ -96,7 +96,7 @@ static int find_components(struct graph *graph, const struct profile *profile)
 		graph->components[i] = HASH_NONE;
 	for (size_t i = 0; i < count; i++) {
 		if (!search.index[i])
-			visit(&search, graph, profile, (uint32_t)i);
+			visit_function(&search, graph, profile, (uint32_t)i);
 	}
 	alloc_free(memory);
 	return 0;

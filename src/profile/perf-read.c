@@ -37,7 +37,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+static const char *skip_perf_blanks(const char *at, const char *end)
 {
 	while (at < end && is_blank(*at))
 		at++;
@@ -61,16 +61,16 @@ static const char *line_end(const char *at, const char *end)
 /* An address, and a name behind it or an object in brackets. */
 static bool is_frame(const char *at, const char *end)
 {
-	const char *word_end = skip_word(at = skip_blanks(at, end), end);
+	const char *word_end = skip_word(at = skip_perf_blanks(at, end), end);
 	bool is_address = word_end > at && word_end - at <= 16;
 
 	for (; at < word_end; at++)
 		is_address = is_address && isxdigit((unsigned char)*at);
-	return is_address && skip_blanks(word_end, end) < line_end(at, end);
+	return is_address && skip_perf_blanks(word_end, end) < line_end(at, end);
 }
 
 /* 123.456789: */
-static bool is_time(const char *at, const char *end)
+static bool is_perf_time(const char *at, const char *end)
 {
 	const char *point = memchr(at, '.', (size_t)(end - at));
 
@@ -83,7 +83,7 @@ static bool is_time(const char *at, const char *end)
 	return true;
 }
 
-static bool read_number(const char *at, const char *end, uint64_t *number)
+static bool read_perf_number(const char *at, const char *end, uint64_t *number)
 {
 	*number = 0;
 	if (at == end || end - at > 18)
@@ -106,11 +106,11 @@ static size_t event_length(const char *event, const char *end)
 /* Behind the time; NULL: there is none. */
 static const char *after_time(const char *at, const char *end)
 {
-	while ((at = skip_blanks(at, end)) < end) {
+	while ((at = skip_perf_blanks(at, end)) < end) {
 		const char *word = at;
 
 		at = skip_word(at, end);
-		if (is_time(word, at))
+		if (is_perf_time(word, at))
 			return at;
 	}
 	return NULL;
@@ -123,13 +123,13 @@ static bool is_sample(const char *line, const char *line_stop, struct sample *sa
 	const char *at = time ? time : line, *before = NULL, *before_end = NULL;
 
 	*sample = (struct sample){ .period = 1 };
-	while ((at = skip_blanks(at, end)) < end) {
+	while ((at = skip_perf_blanks(at, end)) < end) {
 		const char *word = at, *word_end = at = skip_word(at, end);
 
 		if (word_end - word > 1 && word_end[-1] == ':') {
 			sample->event = word;
 			sample->event_length = event_length(word, word_end - 1);
-			if (before && !read_number(before, before_end, &sample->period))
+			if (before && !read_perf_number(before, before_end, &sample->period))
 				sample->period = 1;
 			if (is_frame(word_end, end))
 				sample->frame = word_end;
@@ -156,7 +156,7 @@ bool profile_is_perf(const struct diag_source *source)
 	while (at < stop) {
 		const char *newline = memchr(at, '\n', (size_t)(stop - at)), *end = newline ? newline : stop;
 
-		if (skip_blanks(at, end) < end && !is_comment(at, end)) {
+		if (skip_perf_blanks(at, end) < end && !is_comment(at, end)) {
 			end = line_end(at, end);
 			if (is_blank(*at) && is_frame(at, end) && end[-1] == ')')
 				return true;
@@ -168,7 +168,7 @@ bool profile_is_perf(const struct diag_source *source)
 }
 
 /* The number of the event, which is added where it is new. */
-static int find_event(struct perf *perf, const struct sample *sample, unsigned *event)
+static int find_perf_event(struct perf *perf, const struct sample *sample, unsigned *event)
 {
 	const char *name = sample->event ? sample->event : "samples";
 	size_t length = sample->event ? sample->event_length : strlen(name);
@@ -196,20 +196,20 @@ static int read_events(struct perf *perf)
 		if (memchr(reading->line, 0, (size_t)(reading->end - reading->line)))
 			return read_wrong(reading, NULL, "the line contains a NUL");
 		if (is_comment(reading->line, reading->end) || *reading->line == '\t' ||
-		    skip_blanks(reading->line, reading->end) == reading->end)
+		    skip_perf_blanks(reading->line, reading->end) == reading->end)
 			continue;
 		if (is_sample(reading->line, reading->end, &sample))
-			result = read_failed(reading, find_event(perf, &sample, &event));
+			result = read_failed(reading, find_perf_event(perf, &sample, &event));
 	}
 	if (!result && !perf->profile->event_count)
-		result = read_failed(reading, find_event(perf, &(struct sample){ 0 }, &event));
+		result = read_failed(reading, find_perf_event(perf, &(struct sample){ 0 }, &event));
 	*reading = (struct reading){
 		reading->source, reading->diag, reading->profile, NULL, reading->source->text, reading->source->text, 0
 	};
 	return result;
 }
 
-static int count(struct perf *perf, const char *name, size_t length, uint32_t object)
+static int count_perf_event(struct perf *perf, const char *name, size_t length, uint32_t object)
 {
 	uint32_t text, function;
 	int result = profile_text(perf->profile, name, length, &text);
@@ -244,9 +244,9 @@ static int read_frame(struct perf *perf, const char *at, const char *end)
 	uint32_t text = 0;
 	int result;
 
-	at = skip_blanks(at, end);
+	at = skip_perf_blanks(at, end);
 	end = line_end(at, end);
-	name = skip_blanks(skip_word(at, end), end);
+	name = skip_perf_blanks(skip_word(at, end), end);
 	object = object_end = name_end = end;
 	if (end[-1] == ')') {
 		object = end;
@@ -268,14 +268,14 @@ static int read_frame(struct perf *perf, const char *at, const char *end)
 	result = profile_text(perf->profile, object, (size_t)(end - object), &text);
 	if (result)
 		return read_failed(perf->reading, result);
-	return count(perf, name, (size_t)(before_offset(name, name_end) - name), text);
+	return count_perf_event(perf, name, (size_t)(before_offset(name, name_end) - name), text);
 }
 
 /* Of a sample that came without any function: its cost is not to be lost. */
 static int close_sample(struct perf *perf)
 {
 	perf->is_inside = false;
-	return perf->is_open ? count(perf, "[unknown]", 9, 0) : 0;
+	return perf->is_open ? count_perf_event(perf, "[unknown]", 9, 0) : 0;
 }
 
 static int open_sample(struct perf *perf, const struct sample *sample)
@@ -283,13 +283,13 @@ static int open_sample(struct perf *perf, const struct sample *sample)
 	int result = close_sample(perf);
 
 	if (!result)
-		result = read_failed(perf->reading, find_event(perf, sample, &perf->event));
+		result = read_failed(perf->reading, find_perf_event(perf, sample, &perf->event));
 	perf->period = (double)sample->period;
 	perf->is_open = true;
 	return result;
 }
 
-static int read_line(struct perf *perf)
+static int read_perf_line(struct perf *perf)
 {
 	struct reading *reading = perf->reading;
 	const char *line = reading->line, *end = reading->end;
@@ -299,7 +299,7 @@ static int read_line(struct perf *perf)
 
 	if (is_comment(line, end))
 		return 0;
-	if (skip_blanks(line, end) == end)
+	if (skip_perf_blanks(line, end) == end)
 		return close_sample(perf);
 	if (is_of_stack && perf->is_inside)
 		return 0;
@@ -308,7 +308,7 @@ static int read_line(struct perf *perf)
 		return result || !sample.frame ? result : read_frame(perf, sample.frame, end);
 	}
 	if (!is_frame(line, end)) {
-		reading->at = skip_blanks(line, end);
+		reading->at = skip_perf_blanks(line, end);
 		return read_wrong(reading, "perf script -F comm,tid,time,period,event,ip,sym,dso",
 				  "this is neither a sample nor a function of its stack");
 	}
@@ -343,7 +343,7 @@ int profile_read_perf(struct reading *reading)
 	int result = read_events(&perf);
 
 	while (!result && read_next_line(reading))
-		result = read_line(&perf);
+		result = read_perf_line(&perf);
 	if (!result)
 		result = close_sample(&perf);
 	if (!result)

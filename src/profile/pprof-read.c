@@ -62,7 +62,7 @@ struct pprof {
 	int counter; /* the event that counts samples, or PROFILE_NONE */
 };
 
-static int wrong(struct pprof *pprof, const uint8_t *at, const char *what)
+static int wrong_pprof(struct pprof *pprof, const uint8_t *at, const char *what)
 {
 	pprof->reading->at = (const char *)at;
 	return read_wrong(pprof->reading, "write the profile again, or use another format",
@@ -92,11 +92,11 @@ static int next_field(struct pprof *pprof, struct piece *message, struct field *
 		return 0;
 	*field = (struct field){ 0 };
 	if (!take_varint(message, &key) || key >> 3 == 0 || key >> 3 > 1 << 29)
-		return wrong(pprof, start, "a field has no number");
+		return wrong_pprof(pprof, start, "a field has no number");
 	field->number = (unsigned)(key >> 3);
 	switch (key & 7) {
 	case PPROF_VARINT:
-		return take_varint(message, &field->value) ? 1 : wrong(pprof, start, "a number is cut off");
+		return take_varint(message, &field->value) ? 1 : wrong_pprof(pprof, start, "a number is cut off");
 	case PPROF_FIXED64:
 		length = 8;
 		break;
@@ -106,18 +106,18 @@ static int next_field(struct pprof *pprof, struct piece *message, struct field *
 	case PPROF_BYTES:
 		if (take_varint(message, &length))
 			break;
-		return wrong(pprof, start, "a length is cut off");
+		return wrong_pprof(pprof, start, "a length is cut off");
 	default:
-		return wrong(pprof, start, "a field has an unknown type");
+		return wrong_pprof(pprof, start, "a field has an unknown type");
 	}
 	if (length > (uint64_t)(message->end - message->at))
-		return wrong(pprof, start, "it ends within a field");
+		return wrong_pprof(pprof, start, "it ends within a field");
 	field->bytes = (struct piece){ message->at, message->at + length };
 	message->at += length;
 	return 1;
 }
 
-static int add_row(struct pprof *pprof, struct table *table, const struct row *row)
+static int add_pprof_row(struct pprof *pprof, struct table *table, const struct row *row)
 {
 	if (table->count == ROWS_MAX)
 		return read_wrong(pprof->reading, NULL, "there are more than %d functions or locations", ROWS_MAX);
@@ -164,7 +164,7 @@ static int read_location(struct pprof *pprof, struct piece message)
 		else if (field.number == PPROF_LOCATION_LINE && (result = add_frame(pprof, &row, field.bytes)))
 			return result;
 	}
-	return result ? result : add_row(pprof, &pprof->locations, &row);
+	return result ? result : add_pprof_row(pprof, &pprof->locations, &row);
 }
 
 static int read_function(struct pprof *pprof, struct piece message)
@@ -183,7 +183,7 @@ static int read_function(struct pprof *pprof, struct piece message)
 		else if (field.number == PPROF_FUNCTION_LINE)
 			row.line = field.value;
 	}
-	return result ? result : add_row(pprof, &pprof->functions, &row);
+	return result ? result : add_pprof_row(pprof, &pprof->functions, &row);
 }
 
 static int read_mapping(struct pprof *pprof, struct piece message)
@@ -198,10 +198,10 @@ static int read_mapping(struct pprof *pprof, struct piece message)
 		else if (field.number == PPROF_MAPPING_FILE)
 			row.name = field.value;
 	}
-	return result ? result : add_row(pprof, &pprof->mappings, &row);
+	return result ? result : add_pprof_row(pprof, &pprof->mappings, &row);
 }
 
-static int add_string(struct pprof *pprof, struct piece bytes)
+static int add_pprof_string(struct pprof *pprof, struct piece bytes)
 {
 	if (pprof->string_count == ROWS_MAX)
 		return read_wrong(pprof->reading, NULL, "there are more than %d strings", ROWS_MAX);
@@ -227,7 +227,7 @@ static int read_tables(struct pprof *pprof)
 	while ((result = next_field(pprof, &file, &field)) > 0) {
 		pprof->reading->at = (const char *)field.bytes.at;
 		if (field.number == PPROF_STRING)
-			result = add_string(pprof, field.bytes);
+			result = add_pprof_string(pprof, field.bytes);
 		else if (field.number == PPROF_MAPPING)
 			result = read_mapping(pprof, field.bytes);
 		else if (field.number == PPROF_FUNCTION)
@@ -241,7 +241,7 @@ static int read_tables(struct pprof *pprof)
 }
 
 /* What may stand in a line of a profile; of a name of an event, in a word. */
-static int find_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_t *number)
+static int find_pprof_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_t *number)
 {
 	struct piece bytes = string < pprof->string_count ? pprof->strings[string].bytes : (struct piece){ 0 };
 	char text[TEXT_BYTES];
@@ -254,7 +254,7 @@ static int find_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_
 		return 0;
 	}
 	if ((size_t)(bytes.end - bytes.at) > sizeof text)
-		return wrong(pprof, bytes.at, "a name is longer than 64 KiB");
+		return wrong_pprof(pprof, bytes.at, "a name is longer than 64 KiB");
 	for (; bytes.at < bytes.end; bytes.at++) {
 		bool is_bad = *bytes.at < ' ' || *bytes.at == 127 || (is_word && *bytes.at == ' ');
 
@@ -266,7 +266,7 @@ static int find_text(struct pprof *pprof, uint64_t string, bool is_word, uint32_
 	return result;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int compare_pprof_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
@@ -277,13 +277,13 @@ static const struct row *find_row(const struct table *table, uint64_t id)
 {
 	const struct row row = { .id = id };
 
-	return table->count ? bsearch(&row, table->rows, table->count, sizeof row, compare_rows) : NULL;
+	return table->count ? bsearch(&row, table->rows, table->count, sizeof row, compare_pprof_rows) : NULL;
 }
 
-static void sort(struct table *table)
+static void sort_pprof_table(struct table *table)
 {
 	if (table->count)
-		qsort(table->rows, table->count, sizeof *table->rows, compare_rows);
+		qsort(table->rows, table->count, sizeof *table->rows, compare_pprof_rows);
 }
 
 /* Costs are times a power of ten where the unit says so, as in what is exported. */
@@ -304,7 +304,7 @@ static void read_unit(struct pprof *pprof, uint64_t unit, double *factor, double
 	*(*bytes.at == '/' ? divisor : factor) = power;
 }
 
-static int read_type(struct pprof *pprof, struct piece message)
+static int read_pprof_type(struct pprof *pprof, struct piece message)
 {
 	struct profile *profile = pprof->profile;
 	uint64_t name = 0, unit = 0;
@@ -319,7 +319,7 @@ static int read_type(struct pprof *pprof, struct piece message)
 			unit = field.value;
 	}
 	if (!result)
-		result = find_text(pprof, name, true, &text);
+		result = find_pprof_text(pprof, name, true, &text);
 	if (result)
 		return result;
 	const char *word = profile_get_text(profile, text);
@@ -340,16 +340,18 @@ static int read_types(struct pprof *pprof)
 	int result;
 
 	while ((result = next_field(pprof, &file, &field)) > 0) {
-		if (field.number == PPROF_SAMPLE_TYPE && (result = read_type(pprof, field.bytes)))
+		if (field.number == PPROF_SAMPLE_TYPE && (result = read_pprof_type(pprof, field.bytes)))
 			return result;
 	}
 	if (!result && !pprof->profile->event_count)
-		return wrong(pprof, (const uint8_t *)pprof->reading->source->text, "it does not name its cost types");
+		return wrong_pprof(pprof, (const uint8_t *)pprof->reading->source->text,
+				   "it does not name its cost types");
 	return result;
 }
 
 /* The function of the profile that a function of a location is; by its address where it has none. */
-static int find_function(struct pprof *pprof, const struct row *location, const struct row *function, uint32_t *found)
+static int find_pprof_function(struct pprof *pprof, const struct row *location, const struct row *function,
+			       uint32_t *found)
 {
 	const struct row *mapping = find_row(&pprof->mappings, location->other);
 	struct profile *profile = pprof->profile;
@@ -358,12 +360,12 @@ static int find_function(struct pprof *pprof, const struct row *location, const 
 	int result;
 
 	snprintf(address, sizeof address, location->name ? "0x%" PRIx64 : "[unknown]", location->name);
-	result = function ? find_text(pprof, function->name, false, &name)
+	result = function ? find_pprof_text(pprof, function->name, false, &name)
 			  : read_failed(pprof->reading, profile_text(profile, address, strlen(address), &name));
 	if (!result && mapping)
-		result = find_text(pprof, mapping->name, false, &object);
+		result = find_pprof_text(pprof, mapping->name, false, &object);
 	if (!result && function)
-		result = find_text(pprof, function->file, false, &file);
+		result = find_pprof_text(pprof, function->file, false, &file);
 	if (!result)
 		result = read_failed(pprof->reading, profile_function(profile, name, object, found));
 	if (!result && function) {
@@ -374,7 +376,7 @@ static int find_function(struct pprof *pprof, const struct row *location, const 
 }
 
 /* Locations get functions of the profile, each at least one. */
-static int resolve(struct pprof *pprof)
+static int resolve_locations(struct pprof *pprof)
 {
 	int result = 0;
 
@@ -385,11 +387,11 @@ static int resolve(struct pprof *pprof)
 		for (size_t j = 0; !result && j < location->count; j++) {
 			uint64_t *frame = &pprof->frames[location->first + j];
 
-			result = find_function(pprof, location, find_row(&pprof->functions, *frame), &found);
+			result = find_pprof_function(pprof, location, find_row(&pprof->functions, *frame), &found);
 			*frame = found;
 		}
 		if (!result && !location->count)
-			result = find_function(pprof, location, NULL, &found);
+			result = find_pprof_function(pprof, location, NULL, &found);
 		if (!location->count)
 			location->line = found;
 	}
@@ -401,12 +403,12 @@ struct costs {
 	unsigned count;
 };
 
-static int add_value(struct pprof *pprof, struct costs *costs, uint64_t value, const uint8_t *at)
+static int add_pprof_value(struct pprof *pprof, struct costs *costs, uint64_t value, const uint8_t *at)
 {
 	if (costs->count == pprof->profile->event_count)
-		return wrong(pprof, at, "a sample has more costs than there are cost types");
+		return wrong_pprof(pprof, at, "a sample has more costs than there are cost types");
 	if (value >> 63)
-		return wrong(pprof, at, "a cost is negative, as in differences of profiles");
+		return wrong_pprof(pprof, at, "a cost is negative, as in differences of profiles");
 	costs->values[costs->count] = (double)value * pprof->factors[costs->count] / pprof->divisors[costs->count];
 	costs->count++;
 	return 0;
@@ -418,9 +420,9 @@ static int add_location(struct pprof *pprof, uint64_t id, size_t *depth, const u
 	const struct row *location = find_row(&pprof->locations, id);
 
 	if (!location)
-		return wrong(pprof, at, "a sample has a location that is missing");
+		return wrong_pprof(pprof, at, "a sample has a location that is missing");
 	if (*depth + location->count + 1 > STACK_MAX)
-		return wrong(pprof, at, "a stack has more than 65,536 functions");
+		return wrong_pprof(pprof, at, "a stack has more than 65,536 functions");
 	if (!location->count)
 		pprof->stack[(*depth)++] = (uint32_t)location->line;
 	for (size_t i = 0; i < location->count; i++)
@@ -440,14 +442,14 @@ static int mark_edge(struct pprof *pprof, uint32_t edge, bool *is_new)
 	return 0;
 }
 
-static int count(struct pprof *pprof, const struct costs *costs, size_t depth)
+static int count_stack_costs(struct pprof *pprof, const struct costs *costs, size_t depth)
 {
 	struct profile *profile = pprof->profile;
 	uint32_t edge;
 	int result = 0;
 
 	if (!depth)
-		result = find_function(pprof, &(struct row){ 0 }, NULL, &pprof->stack[depth++]);
+		result = find_pprof_function(pprof, &(struct row){ 0 }, NULL, &pprof->stack[depth++]);
 	if (result)
 		return result;
 	pprof->sample++;
@@ -485,8 +487,8 @@ static int read_sample(struct pprof *pprof, struct piece message)
 			const uint8_t *at = is_packed ? field.bytes.at : message.at;
 
 			if (is_packed && !take_varint(&field.bytes, &number))
-				return wrong(pprof, at, "a number is cut off");
-			result = is_value ? add_value(pprof, &costs, number, at)
+				return wrong_pprof(pprof, at, "a number is cut off");
+			result = is_value ? add_pprof_value(pprof, &costs, number, at)
 					  : add_location(pprof, number, &depth, at);
 			if (result)
 				return result;
@@ -494,7 +496,7 @@ static int read_sample(struct pprof *pprof, struct piece message)
 				break;
 		}
 	}
-	return result ? result : count(pprof, &costs, depth);
+	return result ? result : count_stack_costs(pprof, &costs, depth);
 }
 
 static int read_samples(struct pprof *pprof)
@@ -510,19 +512,19 @@ static int read_samples(struct pprof *pprof)
 	return result;
 }
 
-static int read_all(struct pprof *pprof)
+static int read_pprof_profile(struct pprof *pprof)
 {
 	struct profile *profile = pprof->profile;
 	char number[NUMBER_BYTES];
 	int result = read_tables(pprof);
 
-	sort(&pprof->mappings);
-	sort(&pprof->functions);
-	sort(&pprof->locations);
+	sort_pprof_table(&pprof->mappings);
+	sort_pprof_table(&pprof->functions);
+	sort_pprof_table(&pprof->locations);
 	if (!result)
 		result = read_types(pprof);
 	if (!result)
-		result = resolve(pprof);
+		result = resolve_locations(pprof);
 	if (!result)
 		result = read_samples(pprof);
 	if (result || pprof->counter == PROFILE_NONE)
@@ -538,7 +540,7 @@ int profile_read_pprof(struct reading *reading)
 			       .profile = reading->profile,
 			       .stack = alloc_zero(STACK_MAX, sizeof *pprof.stack),
 			       .counter = PROFILE_NONE };
-	int result = pprof.stack ? read_all(&pprof) : diag_no_memory(reading->diag);
+	int result = pprof.stack ? read_pprof_profile(&pprof) : diag_no_memory(reading->diag);
 
 	alloc_free(pprof.strings);
 	alloc_free(pprof.mappings.rows);

@@ -75,7 +75,7 @@ void profile_free(struct profile *profile)
 }
 
 /* The number of the text, or HASH_NONE. */
-static uint32_t find_text(const struct profile_texts *texts, const char *text, size_t length, uint64_t hash)
+static uint32_t find_profile_text(const struct profile_texts *texts, const char *text, size_t length, uint64_t hash)
 {
 	uint32_t number;
 
@@ -95,7 +95,7 @@ int profile_text(struct profile *profile, const char *text, size_t length, uint3
 {
 	struct profile_texts *texts = &profile->texts;
 	uint64_t hash = hash_of_text(profile, text, length);
-	uint32_t found = find_text(texts, text, length, hash);
+	uint32_t found = find_profile_text(texts, text, length, hash);
 
 	if (found == HASH_NONE) {
 		if (texts->count >= COUNT_MAX)
@@ -165,7 +165,7 @@ const char *profile_get_info(const struct profile *profile, const char *key)
 }
 
 /* One more row of costs, of zeros. */
-static int add_row(const struct profile *profile, double **rows, size_t *capacity, size_t count)
+static int add_cost_row(const struct profile *profile, double **rows, size_t *capacity, size_t count)
 {
 	size_t bytes = profile->event_count * sizeof **rows;
 
@@ -179,17 +179,17 @@ static int add_row(const struct profile *profile, double **rows, size_t *capacit
 
 static int add_inclusive_row(struct profile *profile, size_t count)
 {
-	int result = add_row(profile, &profile->inclusive, &profile->inclusive_capacity, count);
+	int result = add_cost_row(profile, &profile->inclusive, &profile->inclusive_capacity, count);
 
 	if (!result)
-		result = add_row(profile, &profile->deviation, &profile->deviation_capacity, count);
+		result = add_cost_row(profile, &profile->deviation, &profile->deviation_capacity, count);
 	for (unsigned i = 0; !result && i < profile->event_count; i++)
 		profile->deviation[count * profile->event_count + i] = NAN;
 	return result;
 }
 
 /* The first function of the name, or HASH_NONE. */
-static uint32_t find_first(const struct profile *profile, uint32_t name)
+static uint32_t find_first_function(const struct profile *profile, uint32_t name)
 {
 	uint32_t number;
 
@@ -204,7 +204,7 @@ static uint32_t find_first(const struct profile *profile, uint32_t name)
 /* Many objects may have a function of one name: none is passed on the way to another. */
 static void link_name(struct profile *profile, uint32_t function)
 {
-	uint32_t name = profile->functions[function].name, first = find_first(profile, name);
+	uint32_t name = profile->functions[function].name, first = find_first_function(profile, name);
 
 	if (first == HASH_NONE) {
 		hash_table_add(&profile->by_name, hash_name(profile, name), function);
@@ -227,7 +227,7 @@ int profile_function(struct profile *profile, uint32_t name, uint32_t object, ui
 			return 0;
 		}
 	}
-	result = add_row(profile, &profile->self, &profile->self_capacity, profile->function_count);
+	result = add_cost_row(profile, &profile->self, &profile->self_capacity, profile->function_count);
 	if (!result && profile->is_completed)
 		result = add_inclusive_row(profile, profile->function_count);
 	if (result)
@@ -253,9 +253,9 @@ uint32_t profile_find_name(const struct profile *profile, const char *name, size
 	if (*step) {
 		number = profile->functions[*step - 1].next;
 	} else {
-		number = find_text(&profile->texts, name, length, hash_of_text(profile, name, length));
+		number = find_profile_text(&profile->texts, name, length, hash_of_text(profile, name, length));
 		if (number != HASH_NONE)
-			number = find_first(profile, number);
+			number = find_first_function(profile, number);
 	}
 	if (number != HASH_NONE)
 		*step = number + (size_t)1;
@@ -280,7 +280,7 @@ int profile_edge(struct profile *profile, uint32_t caller, uint32_t callee, doub
 
 	*edge = profile_find_edge(profile, caller, callee);
 	if (*edge == HASH_NONE) {
-		result = add_row(profile, &profile->costs, &profile->cost_capacity, profile->edge_count);
+		result = add_cost_row(profile, &profile->costs, &profile->cost_capacity, profile->edge_count);
 		if (result)
 			return result;
 		if (alloc_grow(&profile->edges, &profile->edge_capacity, profile->edge_count, sizeof *profile->edges) ||
@@ -317,7 +317,7 @@ int profile_spot(struct profile *profile, const struct profile_spot *wanted, uin
 		if (is_spot(&profile->spots[*spot], wanted))
 			return 0;
 	}
-	result = add_row(profile, &profile->spot_self, &profile->spot_self_capacity, profile->spot_count);
+	result = add_cost_row(profile, &profile->spot_self, &profile->spot_self_capacity, profile->spot_count);
 	if (result)
 		return result;
 	if (alloc_grow(&profile->spots, &profile->spot_capacity, profile->spot_count, sizeof *profile->spots) ||
@@ -339,7 +339,7 @@ int profile_call(struct profile *profile, uint32_t edge, uint32_t spot, double c
 			break;
 	}
 	if (*call == HASH_NONE) {
-		result = add_row(profile, &profile->call_costs, &profile->call_cost_capacity, profile->call_count);
+		result = add_cost_row(profile, &profile->call_costs, &profile->call_cost_capacity, profile->call_count);
 		if (result)
 			return result;
 		if (alloc_grow(&profile->calls, &profile->call_capacity, profile->call_count, sizeof *profile->calls) ||
@@ -355,7 +355,8 @@ int profile_call(struct profile *profile, uint32_t edge, uint32_t spot, double c
 
 int profile_context(struct profile *profile, uint32_t function, uint32_t callers, uint32_t *context)
 {
-	int result = add_row(profile, &profile->context_self, &profile->context_self_capacity, profile->context_count);
+	int result =
+		add_cost_row(profile, &profile->context_self, &profile->context_self_capacity, profile->context_count);
 
 	if (result)
 		return result;
@@ -370,7 +371,7 @@ int profile_context(struct profile *profile, uint32_t function, uint32_t callers
 /* The function called so that calls callee; where no function of that name does, one of that name. */
 static uint32_t find_caller(const struct profile *profile, uint32_t name, uint32_t callee)
 {
-	uint32_t first = find_first(profile, name);
+	uint32_t first = find_first_function(profile, name);
 
 	for (uint32_t number = first; number != HASH_NONE; number = profile->functions[number].next) {
 		if (profile_find_edge(profile, number, callee) != HASH_NONE)
@@ -388,7 +389,7 @@ static int add_to_path(struct profile *profile, struct profile_context *context,
 	return 0;
 }
 
-static int resolve(struct profile *profile, struct profile_context *context)
+static int resolve_profile(struct profile *profile, struct profile_context *context)
 {
 	const char *at = profile_get_text(profile, context->callers);
 	uint32_t function = context->function;
@@ -398,7 +399,7 @@ static int resolve(struct profile *profile, struct profile_context *context)
 		return -ENOMEM;
 	while (*at) {
 		size_t length = strcspn(at, "'");
-		uint32_t name = find_text(&profile->texts, at, length, hash_of_text(profile, at, length));
+		uint32_t name = find_profile_text(&profile->texts, at, length, hash_of_text(profile, at, length));
 
 		function = name == HASH_NONE ? HASH_NONE : find_caller(profile, name, function);
 		if (function == HASH_NONE)
@@ -452,7 +453,7 @@ int profile_resolve_contexts(struct profile *profile)
 	for (size_t i = 0; !result && i < profile->context_count; i++) {
 		struct profile_context *context = &profile->contexts[i];
 
-		result = resolve(profile, context);
+		result = resolve_profile(profile, context);
 		if (!result)
 			context->is_root = !is_called[profile->paths[context->path + context->length - 1]];
 	}

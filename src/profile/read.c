@@ -50,7 +50,7 @@ int profile_read_text(int fd, const char *file, struct asterism_diag *diag, char
 	return 0;
 }
 
-static bool begins(const struct diag_source *source, const char *word)
+static bool begins_with_word(const struct diag_source *source, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -64,7 +64,7 @@ static bool is_callgrind(const struct diag_source *source)
 					     "positions:",         "pid:",     "desc:" };
 
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-		if (begins(source, heads[i]))
+		if (begins_with_word(source, heads[i]))
 			return true;
 	}
 	return false;
@@ -88,14 +88,14 @@ static bool is_pprof(const struct diag_source *source, bool was_packed)
 	       (source->text[2] == 0x08 || source->text[2] == 0x10);
 }
 
-static bool is_own(const struct diag_source *source)
+static bool is_own_profile(const struct diag_source *source)
 {
-	return begins(source, "# asterism profile");
+	return begins_with_word(source, "# asterism profile");
 }
 
 bool profile_is_known(const struct diag_source *source)
 {
-	return is_own(source) || is_callgrind(source) || profile_is_perf(source) || profile_is_gmon(source) ||
+	return is_own_profile(source) || is_callgrind(source) || profile_is_perf(source) || profile_is_gmon(source) ||
 	       profile_is_packed(source) || is_pprof(source, false);
 }
 
@@ -104,8 +104,8 @@ static int read_kind(struct reading *reading, bool was_packed)
 	const struct diag_source *source = reading->source;
 
 	reading->at = reading->end = source->text;
-	if (is_own(source) || is_callgrind(source))
-		return profile_read_callgrind(reading, is_own(source));
+	if (is_own_profile(source) || is_callgrind(source))
+		return profile_read_callgrind(reading, is_own_profile(source));
 	if (profile_is_perf(source))
 		return profile_read_perf(reading);
 	if (profile_is_gmon(source))
@@ -116,8 +116,8 @@ static int read_kind(struct reading *reading, bool was_packed)
 	return profile_read_csv(reading);
 }
 
-static int read_source(const struct diag_source *source, bool without_places, struct asterism_diag *diag,
-		       struct profile **profile)
+static int read_profile_source(const struct diag_source *source, bool without_places, struct asterism_diag *diag,
+			       struct profile **profile)
 {
 	struct reading reading = {
 		.source = source, .diag = diag, .profile = profile_new(), .without_places = without_places
@@ -145,10 +145,10 @@ static int read_source(const struct diag_source *source, bool without_places, st
 
 int profile_read(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile)
 {
-	return read_source(source, false, diag, profile);
+	return read_profile_source(source, false, diag, profile);
 }
 
 int profile_read_functions(const struct diag_source *source, struct asterism_diag *diag, struct profile **profile)
 {
-	return read_source(source, true, diag, profile);
+	return read_profile_source(source, true, diag, profile);
 }

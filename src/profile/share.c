@@ -49,7 +49,7 @@ struct inflow {
 	double *simulated; /* the weight that is in a component and below */
 };
 
-static bool is_within(const struct sharing *sharing, const struct profile_edge *edge)
+static bool is_inner_edge(const struct sharing *sharing, const struct profile_edge *edge)
 {
 	return sharing->graph->components[edge->caller] == sharing->graph->components[edge->callee];
 }
@@ -63,7 +63,7 @@ static void sum_inflow(const struct sharing *sharing, struct inflow *inflow)
 
 		if (edge->caller != edge->callee)
 			inflow->function[edge->callee] += sharing->weights[i];
-		if (is_within(sharing, edge))
+		if (is_inner_edge(sharing, edge))
 			continue;
 		inflow->whole[sharing->graph->components[edge->callee]] += sharing->weights[i];
 		inflow->whole_calls[sharing->graph->components[edge->callee]] += edge->calls;
@@ -86,7 +86,8 @@ static double share_of(const struct sharing *sharing, const struct inflow *inflo
 }
 
 /* Everything that leaves a member. Returns its cost. */
-static double leave(struct sharing *sharing, const struct inflow *inflow, uint32_t function, bool *is_estimated)
+static double cost_of_leaving(struct sharing *sharing, const struct inflow *inflow, uint32_t function,
+			      bool *is_estimated)
 {
 	const struct graph *graph = sharing->graph;
 	double sum = 0;
@@ -96,7 +97,7 @@ static double leave(struct sharing *sharing, const struct inflow *inflow, uint32
 		uint32_t component = graph->components[callee];
 		double share;
 
-		if (is_within(sharing, &sharing->simulated->edges[number]))
+		if (is_inner_edge(sharing, &sharing->simulated->edges[number]))
 			continue;
 		share = share_of(sharing, inflow, number);
 		sharing->shares[number] = share;
@@ -150,7 +151,8 @@ static void run_component(struct sharing *sharing, const struct inflow *inflow, 
 	for (uint32_t i = graph->starts[component]; i < graph->starts[component + 1]; i++) {
 		uint32_t member = graph->members[i];
 
-		sharing->inclusive[member] = sharing->self[member] + leave(sharing, inflow, member, &is_estimated);
+		sharing->inclusive[member] =
+			sharing->self[member] + cost_of_leaving(sharing, inflow, member, &is_estimated);
 		sum += sharing->inclusive[member];
 	}
 	sharing->whole[component] = sum;

@@ -28,7 +28,7 @@ static int add_function(struct profile *profile, const char *name, uint32_t *fun
 	return result ? result : profile_function(profile, text, 0, function);
 }
 
-static int know(const struct profile *simulated, struct known *known)
+static int know_edges(const struct profile *simulated, struct known *known)
 {
 	uint32_t *to = alloc_zero(simulated->function_count + 1, sizeof *to), edge;
 	int result;
@@ -123,7 +123,7 @@ static int note_wrong(struct profile_stacks *result, const struct known *known, 
 	return failed;
 }
 
-static int judge(const struct known *known, const struct stack *stack, struct profile_stacks *result)
+static int judge_stack(const struct known *known, const struct stack *stack, struct profile_stacks *result)
 {
 	size_t first = stack->count > 1 && stack->frames[0] == HASH_NONE;
 	bool is_wrong = false, is_unknown = false;
@@ -159,7 +159,7 @@ int profile_check_stacks(const struct diag_source *stacks, const struct profile 
 	*result = (struct profile_stacks){ .calls = profile_new() };
 	failed = result->calls ? profile_add_event(result->calls, "cost", 4) : -ENOMEM;
 	if (!failed)
-		failed = know(simulated, &known);
+		failed = know_edges(simulated, &known);
 	if (failed)
 		failed = diag_no_memory(diag);
 	while (!failed && read_next_line(&reading)) {
@@ -170,7 +170,7 @@ int profile_check_stacks(const struct diag_source *stacks, const struct profile 
 			continue;
 		failed = read_stack(&reading, &known, &stack);
 		if (!failed)
-			failed = read_failed(&reading, judge(&known, &stack, result));
+			failed = read_failed(&reading, judge_stack(&known, &stack, result));
 		reading.end = end;
 	}
 	if (!failed && !result->count)

@@ -36,7 +36,7 @@ struct writer {
 };
 
 /* With its number; the text at its first use. */
-static void put_name(struct writer *writer, const char *key, uint32_t text, size_t number)
+static void put_numbered_name(struct writer *writer, const char *key, uint32_t text, size_t number)
 {
 	const char *string = profile_get_text(writer->profile, text);
 
@@ -49,18 +49,18 @@ static void put_name(struct writer *writer, const char *key, uint32_t text, size
 	writer->is_named[number] = true;
 }
 
-static void put_function(struct writer *writer, uint32_t number, bool is_callee)
+static void put_numbered_function(struct writer *writer, uint32_t number, bool is_callee)
 {
 	const struct profile_function *function = &writer->profile->functions[number];
 	size_t texts = writer->profile->texts.count;
 
-	put_name(writer, is_callee ? "cob" : "ob", function->object, function->object);
-	put_name(writer, is_callee ? "cfi" : "fl", function->file, texts + function->file);
-	put_name(writer, is_callee ? "cfn" : "fn", function->name, 2 * texts + number);
+	put_numbered_name(writer, is_callee ? "cob" : "ob", function->object, function->object);
+	put_numbered_name(writer, is_callee ? "cfi" : "fl", function->file, texts + function->file);
+	put_numbered_name(writer, is_callee ? "cfn" : "fn", function->name, 2 * texts + number);
 }
 
 /* What reads back as the same: costs are many, so the shortest of such texts is not looked for. */
-static void put_real(FILE *stream, double real)
+static void put_profile_cost(FILE *stream, double real)
 {
 	if (real == floor(real) && real < 1e15)
 		fprintf(stream, "%" PRIu64, (uint64_t)real);
@@ -77,7 +77,7 @@ static void put_values(const struct writer *writer, const double *row)
 		else if (isnan(row[i]))
 			fputc('-', writer->stream);
 		else
-			put_real(writer->stream, row[i]);
+			put_profile_cost(writer->stream, row[i]);
 	}
 	fputc('\n', writer->stream);
 }
@@ -120,9 +120,9 @@ static int chain_spots(struct writer *writer)
 static void put_spot_place(struct writer *writer, const struct profile_spot *spot)
 {
 	if (spot->object != writer->spot_object)
-		put_name(writer, "sob", spot->object, spot->object);
+		put_numbered_name(writer, "sob", spot->object, spot->object);
 	if (spot->file != writer->spot_file)
-		put_name(writer, "sfl", spot->file, writer->profile->texts.count + spot->file);
+		put_numbered_name(writer, "sfl", spot->file, writer->profile->texts.count + spot->file);
 	writer->spot_object = spot->object;
 	writer->spot_file = spot->file;
 }
@@ -161,13 +161,13 @@ static void put_threads(struct writer *writer, uint32_t function)
 
 	for (uint32_t i = writer->parts[function]; i != HASH_NONE; i = writer->parts[profile->function_count + i]) {
 		fprintf(writer->stream, "by=%u ", profile->parts[i].thread);
-		put_real(writer->stream, profile->parts[i].cost);
+		put_profile_cost(writer->stream, profile->parts[i].cost);
 		fputc('\n', writer->stream);
 	}
 }
 
 /* Where an edge's calls are. */
-static void put_calls(struct writer *writer, uint32_t edge)
+static void put_edge_calls(struct writer *writer, uint32_t edge)
 {
 	const struct profile *profile = writer->profile;
 
@@ -177,7 +177,7 @@ static void put_calls(struct writer *writer, uint32_t edge)
 		put_spot_place(writer, spot);
 		put_spot(writer, "from", spot);
 		fputc(' ', writer->stream);
-		put_real(writer->stream, profile->calls[i].calls);
+		put_profile_cost(writer->stream, profile->calls[i].calls);
 		put_values(writer, profile_call_cost(profile, i));
 	}
 }
@@ -227,8 +227,8 @@ static bool take_part(const struct writer *writer, struct split *split, const do
 static void put_file(struct writer *writer, uint32_t function, uint32_t file)
 {
 	if (file != writer->file)
-		put_name(writer, file == writer->profile->functions[function].file ? "fe" : "fi", file,
-			 writer->profile->texts.count + file);
+		put_numbered_name(writer, file == writer->profile->functions[function].file ? "fe" : "fi", file,
+				  writer->profile->texts.count + file);
 	writer->file = file;
 }
 
@@ -244,7 +244,7 @@ static void put_part(const struct writer *writer, uint32_t line, const struct sp
  * A function's self cost, by lines where they are known, the rest at the function's own. Lines that only call have
  * none, and are here nonetheless: callgrind_annotate stumbles over files that have calls alone.
  */
-static void put_lines(struct writer *writer, uint32_t number)
+static void put_cost_lines(struct writer *writer, uint32_t number)
 {
 	const struct profile *profile = writer->profile;
 	const double *self = profile_self(profile, number);
@@ -270,9 +270,9 @@ static void put_lines(struct writer *writer, uint32_t number)
 static void put_part_of_calls(struct writer *writer, const struct profile_edge *edge, double calls, uint32_t line,
 			      const struct split *split)
 {
-	put_function(writer, edge->callee, true);
+	put_numbered_function(writer, edge->callee, true);
 	fputs("calls=", writer->stream);
-	put_real(writer->stream, calls);
+	put_profile_cost(writer->stream, calls);
 	fprintf(writer->stream, " %" PRIu32 "\n", writer->profile->functions[edge->callee].line);
 	put_part(writer, line, split);
 }
@@ -312,9 +312,9 @@ static void put_callgrind_block(struct writer *writer, uint32_t number)
 	const struct graph *graph = &writer->graph;
 
 	fputc('\n', writer->stream);
-	put_function(writer, number, false);
+	put_numbered_function(writer, number, false);
 	writer->file = writer->profile->functions[number].file;
-	put_lines(writer, number);
+	put_cost_lines(writer, number);
 	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++)
 		put_lines_of_calls(writer, graph->edges[i]);
 }
@@ -326,7 +326,7 @@ static void put_own_block(struct writer *writer, uint32_t number)
 	uint32_t line = profile->functions[number].line;
 
 	fputc('\n', writer->stream);
-	put_function(writer, number, false);
+	put_numbered_function(writer, number, false);
 	fprintf(writer->stream, "%u", line);
 	put_values(writer, profile_self(profile, number));
 	if (profile->is_completed)
@@ -336,14 +336,14 @@ static void put_own_block(struct writer *writer, uint32_t number)
 	for (uint32_t i = graph->first[number]; i < graph->first[number + 1]; i++) {
 		const struct profile_edge *edge = &profile->edges[graph->edges[i]];
 
-		put_function(writer, edge->callee, true);
+		put_numbered_function(writer, edge->callee, true);
 		fputs("calls=", writer->stream);
-		put_real(writer->stream, edge->calls);
+		put_profile_cost(writer->stream, edge->calls);
 		fprintf(writer->stream, " %u\n%u", profile->functions[edge->callee].line, line);
 		put_values(writer, profile_cost(profile, graph->edges[i]));
 		if (profile->is_completed)
 			fprintf(writer->stream, "edge=%c\n", mark_of(edge->origin));
-		put_calls(writer, graph->edges[i]);
+		put_edge_calls(writer, graph->edges[i]);
 	}
 }
 
@@ -363,7 +363,7 @@ static double scale_of(const struct profile *profile, unsigned event)
 }
 
 /* What a callgrind file says of its costs is what their lines come to. */
-static void put_sums(const struct writer *writer, const char *key)
+static void put_cost_sums(const struct writer *writer, const char *key)
 {
 	const struct profile *profile = writer->profile;
 	double sums[PROFILE_EVENTS_MAX] = { 0 };
@@ -439,7 +439,7 @@ static void put_descriptions(const struct writer *writer)
 	}
 }
 
-static void put_head(struct writer *writer)
+static void put_profile_head(struct writer *writer)
 {
 	const struct profile *profile = writer->profile;
 
@@ -466,10 +466,10 @@ static void put_head(struct writer *writer)
 	for (unsigned i = 0; i < profile->event_count; i++)
 		fprintf(writer->stream, " %s", profile_get_text(profile, profile->events[i]));
 	fputc('\n', writer->stream);
-	put_sums(writer, "summary:");
+	put_cost_sums(writer, "summary:");
 }
 
-static int write_all(FILE *stream, const struct profile *profile, bool is_own)
+static int write_profile_parts(FILE *stream, const struct profile *profile, bool is_own)
 {
 	struct writer writer = { .stream = stream, .profile = profile, .is_own = is_own };
 	int result = graph_init(&writer.graph, profile);
@@ -480,10 +480,10 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 	if (!writer.is_named)
 		result = -ENOMEM;
 	if (!result) {
-		put_head(&writer);
+		put_profile_head(&writer);
 		for (uint32_t i = 0; i < profile->function_count; i++)
 			(is_own ? put_own_block : put_callgrind_block)(&writer, i);
-		put_sums(&writer, "\ntotals:");
+		put_cost_sums(&writer, "\ntotals:");
 		if (ferror(stream))
 			result = errno ? -errno : -EIO;
 	}
@@ -497,12 +497,12 @@ static int write_all(FILE *stream, const struct profile *profile, bool is_own)
 
 int profile_write(FILE *stream, const struct profile *profile)
 {
-	return write_all(stream, profile, true);
+	return write_profile_parts(stream, profile, true);
 }
 
 int profile_write_callgrind(FILE *stream, const struct profile *profile)
 {
-	return write_all(stream, profile, false);
+	return write_profile_parts(stream, profile, false);
 }
 
 static void put_quoted(FILE *stream, const char *text)

@@ -30,15 +30,16 @@ struct program_build *program_build_new(void)
 	return alloc_zero(1, sizeof(struct program_build));
 }
 
-static uint32_t append(struct program_build *build, enum program_section_id section, const void *items, size_t count);
+static uint32_t append_items(struct program_build *build, enum program_section_id section, const void *items,
+			     size_t count);
 
 struct program_build *program_build_of(const struct program *program)
 {
 	struct program_build *build = program_build_new();
 
 	for (int i = 0; i < PROGRAM_SECTION_COUNT && build; i++)
-		append(build, i, (const char *)program->header + program->header->sections[i].offset,
-		       program->header->sections[i].count);
+		append_items(build, i, (const char *)program->header + program->header->sections[i].offset,
+			     program->header->sections[i].count);
 	return build;
 }
 
@@ -52,7 +53,8 @@ void program_build_free(struct program_build *build)
 	alloc_free(build);
 }
 
-static uint32_t append(struct program_build *build, enum program_section_id section, const void *items, size_t count)
+static uint32_t append_items(struct program_build *build, enum program_section_id section, const void *items,
+			     size_t count)
 {
 	struct table *table = &build->tables[section];
 	size_t size = program_section_shapes[section].item_bytes, first = table->count;
@@ -76,7 +78,7 @@ static uint32_t append(struct program_build *build, enum program_section_id sect
 uint32_t program_build_add(struct program_build *build, enum program_section_id section, const void *items,
 			   uint32_t count)
 {
-	return append(build, section, items, count);
+	return append_items(build, section, items, count);
 }
 
 uint32_t program_build_count(const struct program_build *build, enum program_section_id section)
@@ -94,7 +96,7 @@ void *program_build_get(struct program_build *build, enum program_section_id sec
 }
 
 /* Where text is among the texts, or HASH_NONE. */
-static uint32_t find_text(const struct program_build *build, const char *text, uint64_t hash)
+static uint32_t find_program_text(const struct program_build *build, const char *text, uint64_t hash)
 {
 	const char *strings = build->tables[PROGRAM_STRINGS].items;
 	uint32_t reference;
@@ -113,14 +115,14 @@ uint32_t program_build_text(struct program_build *build, const char *text)
 	if (build->failure)
 		return 0;
 	uint64_t hash = hash_text(text);
-	uint32_t reference = find_text(build, text, hash);
+	uint32_t reference = find_program_text(build, text, hash);
 	if (reference != HASH_NONE)
 		return reference;
 	if (hash_table_reserve(&build->texts, NULL, build->texts.count + 1)) {
 		build->failure = -ENOMEM;
 		return 0;
 	}
-	reference = append(build, PROGRAM_STRINGS, text, strlen(text) + 1);
+	reference = append_items(build, PROGRAM_STRINGS, text, strlen(text) + 1);
 	if (build->failure)
 		return 0;
 	hash_table_add(&build->texts, hash, reference);

@@ -13,7 +13,7 @@ const struct react_action *program_call(const struct program *program, const str
 }
 
 /* Whether the statements of a notice, or of a rule (0), are calls that count, at least one, and it returns nothing. */
-static bool counts(const struct program *program, const struct program_rule *rule, uint32_t notice)
+static bool counts_matches(const struct program *program, const struct program_rule *rule, uint32_t notice)
 {
 	bool any = false;
 
@@ -35,7 +35,7 @@ static bool counts(const struct program *program, const struct program_rule *rul
 
 bool program_notice_only_tallies(const struct program *program, const struct program_rule *rule, uint32_t notice)
 {
-	return !program_notice(program, rule, notice)->piece_count && counts(program, rule, notice);
+	return !program_notice(program, rule, notice)->piece_count && counts_matches(program, rule, notice);
 }
 
 bool program_only_tallies(const struct program *program, const struct program_rule *rule)
@@ -44,7 +44,7 @@ bool program_only_tallies(const struct program *program, const struct program_ru
 
 	if (rule->semantics != PROGRAM_MACHINE)
 		return rule->flags & PROGRAM_RULE_SILENT ||
-		       (!(rule->flags & PROGRAM_RULE_SEQUENCE) && counts(program, rule, 0));
+		       (!(rule->flags & PROGRAM_RULE_SEQUENCE) && counts_matches(program, rule, 0));
 	for (uint32_t i = 1; i <= rule->notice_count; i++) {
 		if (program_notice(program, rule, i)->flags & PROGRAM_NOTICE_SILENT)
 			continue;
@@ -94,7 +94,8 @@ int program_call_values(const struct program_operand *operand, const struct prog
 }
 
 /* A constant text among the arguments; NULL: there is none. */
-static const char *text_of(const struct program *program, const struct program_statement *statement, uint32_t index)
+static const char *argument_text(const struct program *program, const struct program_statement *statement,
+				 uint32_t index)
 {
 	if (index >= statement->arg_count)
 		return NULL;
@@ -103,7 +104,7 @@ static const char *text_of(const struct program *program, const struct program_s
 
 void program_ask(const struct program *program, const struct program_statement *statement, struct program_ask *ask)
 {
-	const char *otherwise = text_of(program, statement, 1), *signal = text_of(program, statement, 2);
+	const char *otherwise = argument_text(program, statement, 1), *signal = argument_text(program, statement, 2);
 
 	ask->aborts = otherwise && strcmp(otherwise, "ABORT") == 0;
 	ask->signal = signal ? react_signal_number(signal) : SIGKILL;

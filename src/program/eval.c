@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct program_node *node_of(const struct program_operand *operand, uint32_t node)
+static const struct program_node *operand_node(const struct program_operand *operand, uint32_t node)
 {
 	return &operand->program->nodes[node];
 }
@@ -34,7 +34,7 @@ static void read_word(const void *from, struct program_value *value)
 		value->u64 = word;
 }
 
-static void read_field(const struct program_operand *operand, const struct program_node *node,
+static void eval_field(const struct program_operand *operand, const struct program_node *node,
 		       struct program_value *value)
 {
 	const struct program_field *field = &operand->program->fields[node->a];
@@ -63,7 +63,7 @@ static uint64_t shift_right(enum program_kind kind, uint64_t value, unsigned cou
 }
 
 /* Signed division where the one quotient that does not fit wraps. The divisor is not 0. */
-static uint64_t divide(enum program_op op, enum program_kind kind, uint64_t a, uint64_t b)
+static uint64_t divide_signed(enum program_op op, enum program_kind kind, uint64_t a, uint64_t b)
 {
 	bool quotient = op == PROGRAM_OP_DIV;
 
@@ -92,7 +92,7 @@ static int integer_arithmetic(const struct program_node *node, uint64_t a, uint6
 	case PROGRAM_OP_MOD:
 		if (b == 0)
 			return -EDOM;
-		*result = divide(op, node->kind, a, b);
+		*result = divide_signed(op, node->kind, a, b);
 		return 0;
 	case PROGRAM_OP_AND:
 		*result = a & b;
@@ -274,7 +274,8 @@ static int eval_like(const struct program_operand *operand, const struct program
 	int result = program_eval(operand, node->a, &text);
 
 	if (!result)
-		value->boolean = program_like(text.text, program_text(operand->program, node_of(operand, node->b)->a));
+		value->boolean =
+			program_like(text.text, program_text(operand->program, operand_node(operand, node->b)->a));
 	return result;
 }
 
@@ -310,7 +311,7 @@ static int eval_node(const struct program_operand *operand, const struct program
 		value->text = program_text(operand->program, node->a);
 		return 0;
 	case PROGRAM_OP_FIELD:
-		read_field(operand, node, value);
+		eval_field(operand, node, value);
 		return 0;
 	case PROGRAM_OP_SLOT:
 		read_slot(operand, node, value);
@@ -337,8 +338,8 @@ static int eval_node(const struct program_operand *operand, const struct program
 
 int program_eval(const struct program_operand *operand, uint32_t node, struct program_value *value)
 {
-	struct program_value found = { .kind = node_of(operand, node)->kind };
-	int result = eval_node(operand, node_of(operand, node), &found);
+	struct program_value found = { .kind = operand_node(operand, node)->kind };
+	int result = eval_node(operand, operand_node(operand, node), &found);
 
 	if (!result)
 		*value = found;

@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(struct found_place) % 8 == 0, "matches are packed at multiples of 8");
 
-static int make_room(struct found_list *list, size_t bytes)
+static int make_found_room(struct found_list *list, size_t bytes)
 {
 	size_t room = list->room * 2 > list->used + bytes ? list->room * 2 : list->used + bytes;
 	char *larger;
@@ -30,7 +30,7 @@ int found_add(struct found_list *list, const struct program *program, struct fou
 {
 	size_t bytes = sizeof place + program_match_bytes(program, match);
 
-	if (make_room(list, bytes))
+	if (make_found_room(list, bytes))
 		return -ENOMEM;
 	memcpy(list->bytes + list->used, &place, sizeof place);
 	program_match_pack(program, match, list->bytes + list->used + sizeof place);

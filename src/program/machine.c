@@ -48,7 +48,7 @@ static uint32_t owner(const struct program *program, const struct program_rule *
 	return PROGRAM_NONE;
 }
 
-static const char *label(const struct program *program, const struct program_rule *rule, uint32_t state)
+static const char *program_state_label(const struct program *program, const struct program_rule *rule, uint32_t state)
 {
 	return program_text(program, program_states(program, rule)[state].label);
 }
@@ -70,10 +70,10 @@ static bool read_place(const struct program *program, const struct program_match
 	event->name = "AFTER";
 	if (transition->type != PROGRAM_TIMER)
 		event->name = program_text(program, program->types[transition->type].name);
-	event->from = label(program, rule, from);
+	event->from = program_state_label(program, rule, from);
 	event->to = "END";
 	if (transition->target < rule->state_count)
-		event->to = label(program, rule, transition->target);
+		event->to = program_state_label(program, rule, transition->target);
 	else if (from == 0)
 		event->to = event->from;
 	event->ts = word(program, rule, match->slots, slot);

@@ -49,17 +49,17 @@ static uint32_t frame_count(const struct program_match *match)
 	return count;
 }
 
-static size_t text_bytes(const char *text)
+static size_t text_bytes_or_none(const char *text)
 {
 	return text ? strlen(text) + 1 : 0;
 }
 
 static size_t stack_bytes(const struct program_stack *stack)
 {
-	size_t size = text_bytes(stack->end);
+	size_t size = text_bytes_or_none(stack->end);
 
 	for (uint32_t i = 0; i < stack->frame_count; i++)
-		size += text_bytes(stack->frames[i]);
+		size += text_bytes_or_none(stack->frames[i]);
 	return size;
 }
 
@@ -72,37 +72,37 @@ size_t program_match_bytes(const struct program *program, const struct program_m
 		size += sizeof(struct event_head) + record_bytes(program, match->events[i].record);
 	size += reactions * sizeof *match->reactions;
 	for (uint32_t i = 0; i < reactions; i++)
-		size += text_bytes(match->reactions[i].why);
+		size += text_bytes_or_none(match->reactions[i].why);
 	size += stack_bytes(&match->named_stack) + match->thread_count * sizeof *match->threads;
 	for (uint32_t i = 0; i < match->thread_count; i++)
-		size += text_bytes(match->threads[i].comm) + stack_bytes(&match->threads[i].stack);
+		size += text_bytes_or_none(match->threads[i].comm) + stack_bytes(&match->threads[i].stack);
 	return (size + 7) / 8 * 8;
 }
 
-static char *put(char *to, const void *from, size_t bytes)
+static char *put_match_bytes(char *to, const void *from, size_t bytes)
 {
 	if (bytes)
 		memcpy(to, from, bytes);
 	return to + bytes;
 }
 
-static char *put_events(const struct program *program, const struct program_match *match, char *to)
+static char *copy_events(const struct program *program, const struct program_match *match, char *to)
 {
 	for (uint32_t i = 0; i < match->event_count; i++) {
 		const struct program_match_event *event = &match->events[i];
 		struct event_head head = { event->element, record_bytes(program, event->record) };
 
-		to = put(to, &head, sizeof head);
-		to = put(to, event->record, head.bytes);
+		to = put_match_bytes(to, &head, sizeof head);
+		to = put_match_bytes(to, event->record, head.bytes);
 	}
 	return to;
 }
 
-static char *put_stack(const struct program_stack *stack, char *to)
+static char *copy_stack(const struct program_stack *stack, char *to)
 {
 	for (uint32_t i = 0; i < stack->frame_count; i++)
-		to = put(to, stack->frames[i], text_bytes(stack->frames[i]));
-	return put(to, stack->end, text_bytes(stack->end));
+		to = put_match_bytes(to, stack->frames[i], text_bytes_or_none(stack->frames[i]));
+	return put_match_bytes(to, stack->end, text_bytes_or_none(stack->end));
 }
 
 void program_match_pack(const struct program *program, const struct program_match *match, void *packed)
@@ -117,17 +117,17 @@ void program_match_pack(const struct program *program, const struct program_matc
 	char *to = packed;
 
 	memcpy(head.comm, match->comm, strnlen(match->comm, sizeof head.comm - 1));
-	to = put(to, &head, sizeof head);
-	to = put(to, match->slots, head.slot_bytes);
-	to = put_events(program, match, to);
-	to = put(to, match->reactions, head.reaction_count * sizeof *match->reactions);
+	to = put_match_bytes(to, &head, sizeof head);
+	to = put_match_bytes(to, match->slots, head.slot_bytes);
+	to = copy_events(program, match, to);
+	to = put_match_bytes(to, match->reactions, head.reaction_count * sizeof *match->reactions);
 	for (uint32_t i = 0; i < head.reaction_count; i++)
-		to = put(to, match->reactions[i].why, text_bytes(match->reactions[i].why));
-	to = put(to, match->threads, match->thread_count * sizeof *match->threads);
-	to = put_stack(&match->named_stack, to);
+		to = put_match_bytes(to, match->reactions[i].why, text_bytes_or_none(match->reactions[i].why));
+	to = put_match_bytes(to, match->threads, match->thread_count * sizeof *match->threads);
+	to = copy_stack(&match->named_stack, to);
 	for (uint32_t i = 0; i < match->thread_count; i++) {
-		to = put(to, match->threads[i].comm, text_bytes(match->threads[i].comm));
-		to = put_stack(&match->threads[i].stack, to);
+		to = put_match_bytes(to, match->threads[i].comm, text_bytes_or_none(match->threads[i].comm));
+		to = copy_stack(&match->threads[i].stack, to);
 	}
 }
 
@@ -194,12 +194,12 @@ void program_match_unpack(const void *packed, void *room, struct program_match_c
 	*copy = (struct program_match_copy){ .match = head->match,
 					     .reactions = head->match.reactions ? reactions : NULL };
 	from = take_events(from, head->match.event_count, events);
-	put((char *)reactions, from, head->reaction_count * sizeof *reactions);
+	put_match_bytes((char *)reactions, from, head->reaction_count * sizeof *reactions);
 	from += head->reaction_count * sizeof *reactions;
 	for (uint32_t i = 0; i < head->reaction_count; i++)
 		if (reactions[i].why)
 			reactions[i].why = take_text(&from);
-	put((char *)threads, from, head->match.thread_count * sizeof *threads);
+	put_match_bytes((char *)threads, from, head->match.thread_count * sizeof *threads);
 	from += head->match.thread_count * sizeof *threads;
 	take_stack(&from, &copy->match.named_stack, &frames);
 	for (uint32_t i = 0; i < head->match.thread_count; i++) {

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-static int evaluate(const struct program *program, const struct program_match *match, const struct program_return *row,
-		    struct program_value *value)
+static int evaluate_return(const struct program *program, const struct program_match *match,
+			   const struct program_return *row, struct program_value *value)
 {
 	const struct program_operand operand = {
 		.program = program,
@@ -39,7 +39,7 @@ static bool is_equal(const struct program_value *a, const struct program_value *
 	}
 }
 
-static bool is_of(const struct program_return *rows, uint32_t index, uint32_t first)
+static bool is_first_returned(const struct program_return *rows, uint32_t index, uint32_t first)
 {
 	return index == first || rows[index].first == first + 1;
 }
@@ -49,10 +49,10 @@ static bool is_said(const struct program *program, const struct program_match *m
 {
 	const struct program_return *rows = program_returns(program, &program->rules[match->rule]);
 	struct program_value own, other;
-	int result = evaluate(program, match, &rows[index], &own);
+	int result = evaluate_return(program, match, &rows[index], &own);
 
 	for (uint32_t i = first; i < index; i++) {
-		if (is_of(rows, i, first) && evaluate(program, match, &rows[i], &other) == result &&
+		if (is_first_returned(rows, i, first) && evaluate_return(program, match, &rows[i], &other) == result &&
 		    (result || is_equal(&own, &other)))
 			return true;
 	}
@@ -69,10 +69,10 @@ int program_returned(const struct program *program, const struct program_match *
 	if (rows[index].notice != match->notice)
 		return -ENOENT;
 	for (uint32_t i = first; i < index; i++)
-		before += is_of(rows, i, first);
+		before += is_first_returned(rows, i, first);
 	for (uint32_t i = first; i < rule->return_count; i++) {
-		if (is_of(rows, i, first) && !is_said(program, match, first, i) && before-- == 0)
-			return evaluate(program, match, &rows[i], value);
+		if (is_first_returned(rows, i, first) && !is_said(program, match, first, i) && before-- == 0)
+			return evaluate_return(program, match, &rows[i], value);
 	}
 	return -ENOENT;
 }

@@ -79,7 +79,7 @@ static const char *const taken[] = {
 	"xor_eq",
 };
 
-static bool is_taken(const char *name)
+static bool is_value_name_taken(const char *name)
 {
 	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
 		if (strcmp(name, taken[i]) == 0)
@@ -88,7 +88,7 @@ static bool is_taken(const char *name)
 	return false;
 }
 
-static bool is_known(const struct names *names, const char *name)
+static bool is_known_value(const struct names *names, const char *name)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		if (strcmp(names->items[i], name) == 0)
@@ -97,7 +97,7 @@ static bool is_known(const struct names *names, const char *name)
 	return false;
 }
 
-static bool is_plain(char c)
+static bool is_plain_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -111,20 +111,20 @@ static const char *identifier(struct names *names, const char *text, bool alone)
 	bool gap = false;
 
 	for (; *text && length < IDENTIFIER_LENGTH_MAX; text++) {
-		if (is_plain(*text)) {
+		if (is_plain_char(*text)) {
 			if (gap && length)
 				base[length++] = '_';
 			if (!length && *text >= '0' && *text <= '9')
 				base[length++] = 'v';
 			base[length++] = *text;
 		}
-		gap = !is_plain(*text);
+		gap = !is_plain_char(*text);
 	}
 	if (!length)
 		base[length++] = 'v';
 	base[length] = 0;
-	snprintf(name, IDENTIFIER_BYTES, "%s%s", base, alone && is_taken(base) ? "_" : "");
-	for (unsigned number = 2; is_known(names, name); number++)
+	snprintf(name, IDENTIFIER_BYTES, "%s%s", base, alone && is_value_name_taken(base) ? "_" : "");
+	for (unsigned number = 2; is_known_value(names, name); number++)
 		snprintf(name, IDENTIFIER_BYTES, "%s_%u", base, number);
 	names->count++;
 	return name;
@@ -143,7 +143,8 @@ static void put_comment(FILE *stream, const char *text)
 	}
 }
 
-static void put_member(FILE *stream, const struct program *program, const struct program_place *place, const char *name)
+static void put_place_member(FILE *stream, const struct program *program, const struct program_place *place,
+			     const char *name)
 {
 	static const char *const types[] = {
 		[PROGRAM_I64] = "int64_t", [PROGRAM_U64] = "uint64_t", [PROGRAM_F64] = "double", [PROGRAM_BOOL] = "bool"
@@ -174,7 +175,7 @@ static void put_struct(FILE *stream, const struct program *program, uint32_t rul
 								  : "divides by zero and has none");
 	members->count = 0;
 	while (program_values_next(program, rule, &values, &place))
-		put_member(stream, program, &place, identifier(members, program_text(program, place.name), true));
+		put_place_member(stream, program, &place, identifier(members, program_text(program, place.name), true));
 	fprintf(stream,
 		"};\n\n#define %s_values_layout UINT64_C(0x%016" PRIx64 ")\n"
 		"ASTERISM_STATIC_ASSERT(sizeof(struct %s_values) == %zu, \"layout\");\n",
@@ -185,8 +186,8 @@ static void put_struct(FILE *stream, const struct program *program, uint32_t rul
 			members->items[values.count - 1], place.offset);
 }
 
-static void put_rule(FILE *stream, const struct program *program, uint32_t rule, const char *name,
-		     struct names *members)
+static void put_rule_struct(FILE *stream, const struct program *program, uint32_t rule, const char *name,
+			    struct names *members)
 {
 	fputs("\n/* What rule ", stream);
 	put_comment(stream, program_text(program, program->rules[rule].name));
@@ -203,7 +204,7 @@ static void put_rule(FILE *stream, const struct program *program, uint32_t rule,
 		name, name, name);
 }
 
-static int check(const struct program *program, struct asterism_diag *diag)
+static int check_returned_names(const struct program *program, struct asterism_diag *diag)
 {
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		if (program->rules[i].return_count > VALUES_HEADER_MAX)
@@ -232,7 +233,7 @@ int program_write_values_header(FILE *stream, const struct program *program, str
 {
 	struct names rules = { 0 }, members = { 0 };
 	uint64_t guard = identity(program);
-	int result = check(program, diag);
+	int result = check_returned_names(program, diag);
 
 	if (result)
 		return result;
@@ -251,7 +252,7 @@ int program_write_values_header(FILE *stream, const struct program *program, str
 		const char *name = identifier(&rules, program_text(program, program->rules[i].name), false);
 
 		if (program->rules[i].return_count)
-			put_rule(stream, program, i, name, &members);
+			put_rule_struct(stream, program, i, name, &members);
 	}
 	fputs("\n#endif\n", stream);
 out:

@@ -21,13 +21,13 @@ static size_t align_to(size_t at, size_t size)
 }
 
 /* The bytes that a text takes, its NUL included. */
-static size_t text_bytes(const struct program *program, const struct program_rule *rule,
-			 const struct program_node *node)
+static size_t bytes_of_text(const struct program *program, const struct program_rule *rule,
+			    const struct program_node *node)
 {
 	return node->op == PROGRAM_OP_TEXT ? (size_t)node->b + 1 : program_slots(program, rule)[node->a].bytes;
 }
 
-static void begin(const struct program *program, const struct program_rule *rule, struct program_values *values)
+static void begin_values(const struct program *program, const struct program_rule *rule, struct program_values *values)
 {
 	values->bytes = PROGRAM_VALUES_HEAD_BYTES;
 	values->layout = hash_name(HASH_START, program_text(program, rule->name));
@@ -39,7 +39,7 @@ bool program_values_next(const struct program *program, uint32_t index, struct p
 	const struct program_rule *rule = &program->rules[index];
 
 	if (values->count == 0)
-		begin(program, rule, values);
+		begin_values(program, rule, values);
 	if (values->count == rule->return_count) {
 		values->bytes = align_to(values->bytes, 8);
 		return false;
@@ -51,7 +51,7 @@ bool program_values_next(const struct program *program, uint32_t index, struct p
 	if (node->kind == PROGRAM_BOOL)
 		place->bytes = 1;
 	else if (node->kind == PROGRAM_STRING)
-		place->bytes = text_bytes(program, rule, node);
+		place->bytes = bytes_of_text(program, rule, node);
 	place->offset = align_to(values->bytes, place->bytes == 8 && node->kind != PROGRAM_STRING ? 8 : 1);
 	values->bytes = place->offset + place->bytes;
 
@@ -71,7 +71,7 @@ void program_values_layout(const struct program *program, uint32_t rule, struct 
 		;
 }
 
-static void put(const struct program_place *place, const struct program_value *value, char *memory)
+static void put_value_of_place(const struct program_place *place, const struct program_value *value, char *memory)
 {
 	if (place->kind == PROGRAM_STRING)
 		memcpy(memory + place->offset, value->text, strnlen(value->text, place->bytes - 1));
@@ -93,7 +93,7 @@ void program_values_fill(const struct program *program, const struct program_mat
 		struct program_value value;
 
 		if (program_returned(program, match, at.count - 1, &value) == 0)
-			put(&place, &value, memory);
+			put_value_of_place(&place, &value, memory);
 		else
 			missing |= at.count <= 64 ? UINT64_C(1) << (at.count - 1) : 0;
 	}

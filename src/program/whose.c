@@ -49,7 +49,7 @@ static bool reads_event(const struct program *program, uint32_t node)
 }
 
 /* The header's field that node is, however converted; NONE: it is something else. */
-static uint32_t field_of(const struct program *program, uint32_t node)
+static uint32_t header_field_of(const struct program *program, uint32_t node)
 {
 	const struct program_node *at = &program->nodes[node];
 
@@ -68,8 +68,8 @@ static bool is_its_own(const struct program_rule *rule, uint32_t slot)
 }
 
 /* The key's field for slot in this class: NONE: the class does not look for it. */
-static uint32_t key_field(const struct program *program, const struct program_class *class,
-			  const struct program_key *key, uint32_t slot)
+static uint32_t class_key_field(const struct program *program, const struct program_class *class,
+				const struct program_key *key, uint32_t slot)
 {
 	for (uint32_t i = 0; i < class->slot_count; i++)
 		if (program_class_slots(program, class)[i] == slot)
@@ -78,14 +78,14 @@ static uint32_t key_field(const struct program *program, const struct program_cl
 }
 
 /* Whether every event of type that runs of this rule take has slot's value in field of its header. */
-static bool is_bound(const struct program *program, const struct program_rule *rule, uint32_t type, uint32_t slot,
-		     uint32_t field)
+static bool is_slot_bound(const struct program *program, const struct program_rule *rule, uint32_t type, uint32_t slot,
+			  uint32_t field)
 {
 	for (uint32_t i = 0; i < rule->class_count; i++) {
 		const struct program_class *class = &program_classes(program, rule)[i];
 		const struct program_key *key = program_key_for(program, class, type);
 
-		if (key && key_field(program, class, key, slot) != field)
+		if (key && class_key_field(program, class, key, slot) != field)
 			return false;
 	}
 	return true;
@@ -96,7 +96,8 @@ static bool keeps(const struct program *program, const struct program_rule *rule
 		  const struct program_transition *transition, const struct program_whose *whose)
 {
 	uint32_t field = whose->is_of_thread ? FIELD_TID : FIELD_PID;
-	bool bound = transition->type == PROGRAM_TIMER || is_bound(program, rule, transition->type, whose->slot, field);
+	bool bound =
+		transition->type == PROGRAM_TIMER || is_slot_bound(program, rule, transition->type, whose->slot, field);
 
 	if (transition->flags & PROGRAM_GONE) /* the run is over, and tells nothing */
 		return true;
@@ -105,7 +106,7 @@ static bool keeps(const struct program *program, const struct program_rule *rule
 	for (uint32_t i = 0; i < transition->action_count; i++) {
 		const struct program_action *action = &program_actions(program, transition)[i];
 
-		if (action->slot == whose->slot && field_of(program, action->node) != field)
+		if (action->slot == whose->slot && header_field_of(program, action->node) != field)
 			return false;
 		if (!bound && !is_its_own(rule, action->slot) && reads_event(program, action->node))
 			return false;
@@ -125,7 +126,7 @@ static bool is_good(const struct program *program, const struct program_rule *ru
 	return true;
 }
 
-static struct program_whose find(const struct program *program, const struct program_rule *rule)
+static struct program_whose find_rule_of_program(const struct program *program, const struct program_rule *rule)
 {
 	const struct program_class *class = program_classes(program, rule);
 
@@ -155,8 +156,8 @@ static bool mixes(const struct program *program, const struct program_rule *rule
 			const struct program_transition *at = &program_transitions(program, state)[j];
 
 			if (at->flags & PROGRAM_TELL &&
-			    (at->type == PROGRAM_TIMER || !is_bound(program, rule, at->type, whose->slot,
-								    whose->is_of_thread ? FIELD_TID : FIELD_PID)))
+			    (at->type == PROGRAM_TIMER || !is_slot_bound(program, rule, at->type, whose->slot,
+									 whose->is_of_thread ? FIELD_TID : FIELD_PID)))
 				return true;
 		}
 	}
@@ -211,7 +212,7 @@ int program_find_whose(const struct program *program, struct program_whose **fou
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < program->rule_count; i++)
-		rows[i] = find(program, &program->rules[i]);
+		rows[i] = find_rule_of_program(program, &program->rules[i]);
 	spread(program, rows, mixed);
 	alloc_free(mixed);
 	*found = rows;
@@ -231,7 +232,7 @@ bool program_has_own_values(const struct program *program, const struct program_
 }
 
 /* The only slot that node reads; NONE: it reads none, or *several. */
-static uint32_t slot_of(const struct program *program, uint32_t node, bool *several)
+static uint32_t only_slot(const struct program *program, uint32_t node, bool *several)
 {
 	const struct program_node *at = &program->nodes[node];
 	uint32_t a, b;
@@ -245,10 +246,10 @@ static uint32_t slot_of(const struct program *program, uint32_t node, bool *seve
 		return PROGRAM_NONE;
 	case PROGRAM_OP_LNOT:
 	case PROGRAM_OP_CONVERT:
-		return slot_of(program, at->a, several);
+		return only_slot(program, at->a, several);
 	default:
-		a = slot_of(program, at->a, several);
-		b = slot_of(program, at->b, several);
+		a = only_slot(program, at->a, several);
+		b = only_slot(program, at->b, several);
 		*several |= a != PROGRAM_NONE && b != PROGRAM_NONE && a != b;
 		return a != PROGRAM_NONE ? a : b;
 	}
@@ -265,7 +266,7 @@ static uint32_t field_put(const struct program *program, const struct program_tr
 
 		if (action->slot != slot)
 			continue;
-		field = field_of(program, action->node);
+		field = header_field_of(program, action->node);
 		*other |= field == PROGRAM_NONE || action->op != PROGRAM_SET;
 	}
 	return field;
@@ -314,7 +315,7 @@ bool program_find_owner(const struct program *program, const struct program_matc
 			struct program_owner *owner)
 {
 	bool several = false;
-	uint32_t slot = slot_of(program, node, &several);
+	uint32_t slot = only_slot(program, node, &several);
 	uint64_t ids[2];
 
 	if (slot == PROGRAM_NONE || several || program->rules[match->rule].semantics == PROGRAM_MACHINE)

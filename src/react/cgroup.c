@@ -144,7 +144,7 @@ static int find_path(pid_t pid, bool is_v1, char path[CGROUP_PATH_BYTES])
 }
 
 /* In one of the hierarchies. */
-static int find_in(pid_t pid, struct cgroup *cgroup)
+static int find_cgroup(pid_t pid, struct cgroup *cgroup)
 {
 	int result = find_path(pid, cgroup->is_v1, cgroup->path);
 
@@ -167,12 +167,12 @@ static int find_in(pid_t pid, struct cgroup *cgroup)
 int cgroup_find(pid_t pid, struct cgroup *cgroup)
 {
 	*cgroup = (struct cgroup){ .is_v1 = false };
-	int result = find_in(pid, cgroup);
+	int result = find_cgroup(pid, cgroup);
 
 	if (result != -ENOENT)
 		return result;
 	*cgroup = (struct cgroup){ .is_v1 = true };
-	return find_in(pid, cgroup);
+	return find_cgroup(pid, cgroup);
 }
 
 int cgroup_holds(const struct cgroup *cgroup, pid_t pid)

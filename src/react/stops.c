@@ -43,7 +43,7 @@ void react_stops_forget(struct react_stop_table *table, const struct react_stop_
 	}
 }
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t ns_of_clock(clockid_t clock)
 {
 	struct timespec now;
 
@@ -54,7 +54,7 @@ static uint64_t now_ns(clockid_t clock)
 /* A time in the ticks since boot in which /proc tells when processes began. */
 static uint64_t ticks_at(uint64_t ts)
 {
-	uint64_t awake = now_ns(CLOCK_MONOTONIC), slept = now_ns(CLOCK_BOOTTIME) - awake;
+	uint64_t awake = ns_of_clock(CLOCK_MONOTONIC), slept = ns_of_clock(CLOCK_BOOTTIME) - awake;
 
 	return (ts + slept) / (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
 }

@@ -49,12 +49,12 @@ void undo_free(struct undo *undo)
 		munmap(undo, sizeof *undo);
 }
 
-static uint32_t kind_of(const struct entry *entry)
+static uint32_t kind_of_entry(const struct entry *entry)
 {
-	return __atomic_load_n(&entry->kind, __ATOMIC_ACQUIRE); /* pairs with publish */
+	return __atomic_load_n(&entry->kind, __ATOMIC_ACQUIRE); /* pairs with publish_kind */
 }
 
-static void publish(struct entry *entry, uint32_t kind)
+static void publish_kind(struct entry *entry, uint32_t kind)
 {
 	__atomic_store_n(&entry->kind, kind, __ATOMIC_RELEASE);
 }
@@ -70,12 +70,12 @@ static bool is_alive(const struct entry *entry)
 
 static bool is_about(const struct entry *entry, const struct undo_change *change)
 {
-	if (kind_of(entry) != (uint32_t)change->kind)
+	if (kind_of_entry(entry) != (uint32_t)change->kind)
 		return false;
 	return change->kind == UNDO_FROZEN ? strcmp(entry->path, change->path) == 0 : entry->id == change->id;
 }
 
-static struct entry *find(struct undo *undo, const struct undo_change *change)
+static struct entry *find_undo_entry(struct undo *undo, const struct undo_change *change)
 {
 	for (size_t i = 0; i < UNDO_ENTRIES; i++)
 		if (is_about(&undo->entries[i], change))
@@ -86,12 +86,12 @@ static struct entry *find(struct undo *undo, const struct undo_change *change)
 static struct entry *find_room(struct undo *undo)
 {
 	for (size_t i = 0; i < UNDO_ENTRIES; i++)
-		if (!kind_of(&undo->entries[i]))
+		if (!kind_of_entry(&undo->entries[i]))
 			return &undo->entries[i];
 	for (size_t i = 0; i < UNDO_ENTRIES; i++) {
 		if (is_alive(&undo->entries[i]))
 			continue;
-		publish(&undo->entries[i], 0);
+		publish_kind(&undo->entries[i], 0);
 		return &undo->entries[i];
 	}
 	return NULL;
@@ -99,7 +99,7 @@ static struct entry *find_room(struct undo *undo)
 
 int undo_add(struct undo *undo, const struct undo_change *change)
 {
-	struct entry *entry = find(undo, change);
+	struct entry *entry = find_undo_entry(undo, change);
 	uint64_t birth = 0;
 
 	if (change->kind != UNDO_FROZEN && proc_birth(change->id, &birth))
@@ -109,7 +109,7 @@ int undo_add(struct undo *undo, const struct undo_change *change)
 	if (entry && entry->birth == birth)
 		return 0;
 	if (entry)
-		publish(entry, 0); /* of one that is dead */
+		publish_kind(entry, 0); /* of one that is dead */
 	else
 		entry = find_room(undo);
 	if (!entry)
@@ -120,16 +120,16 @@ int undo_add(struct undo *undo, const struct undo_change *change)
 		memcpy(entry->path, change->path, strlen(change->path) + 1);
 	if (change->kind == UNDO_PRIORITY)
 		entry->before = *change->before;
-	publish(entry, change->kind);
+	publish_kind(entry, change->kind);
 	return 1;
 }
 
 void undo_drop(struct undo *undo, const struct undo_change *change)
 {
-	struct entry *entry = find(undo, change);
+	struct entry *entry = find_undo_entry(undo, change);
 
 	if (entry)
-		publish(entry, 0);
+		publish_kind(entry, 0);
 }
 
 /* By a descriptor: between the look at its birth and the signal its number may become another's. */
@@ -171,13 +171,13 @@ static int revert(const struct entry *entry)
 
 int undo_one(struct undo *undo, const struct undo_change *change)
 {
-	struct entry *entry = find(undo, change);
+	struct entry *entry = find_undo_entry(undo, change);
 
 	if (!entry)
 		return -ENOENT;
 	int result = revert(entry);
 
-	publish(entry, 0);
+	publish_kind(entry, 0);
 	return result;
 }
 
@@ -188,10 +188,10 @@ size_t undo_all(struct undo *undo)
 	for (size_t i = 0; i < UNDO_ENTRIES; i++) {
 		struct entry *entry = &undo->entries[i];
 
-		if (!kind_of(entry))
+		if (!kind_of_entry(entry))
 			continue;
 		failed += revert(entry) != 0;
-		publish(entry, 0);
+		publish_kind(entry, 0);
 	}
 	return failed;
 }
@@ -209,6 +209,6 @@ size_t undo_count(const struct undo *undo)
 	size_t count = 0;
 
 	for (size_t i = 0; i < UNDO_ENTRIES; i++)
-		count += kind_of(&undo->entries[i]) != 0;
+		count += kind_of_entry(&undo->entries[i]) != 0;
 	return count;
 }

@@ -113,7 +113,8 @@ static int await_word(int fd)
 }
 
 /* A process whose end raises no signal here and which no wait() of the embedding program finds. */
-static int start(struct react_watchdog *watchdog, const struct react_watchdog_options *options, int parent, int pipe[2])
+static int start_watchdog_process(struct react_watchdog *watchdog, const struct react_watchdog_options *options,
+				  int parent, int pipe[2])
 {
 	long pid = syscall(SYS_clone, CLONE_PIDFD, NULL, &watchdog->fd, NULL, 0);
 
@@ -140,7 +141,7 @@ int react_watchdog_start(const struct react_watchdog_options *options, struct as
 	if (watchdog)
 		watchdog->fd = -1;
 	if (!result)
-		result = start(watchdog, options, parent, pipe);
+		result = start_watchdog_process(watchdog, options, parent, pipe);
 	for (int i = 0; i < 2; i++)
 		if (pipe[i] >= 0)
 			close(pipe[i]);

@@ -59,7 +59,7 @@ static void csv_table(struct report_tables *tables, const char *name, const char
 	fputc('\n', tables->stream);
 }
 
-static void put_text(struct report_tables *tables, const char *string)
+static void put_csv_text(struct report_tables *tables, const char *string)
 {
 	struct text_buffer text = { 0 };
 
@@ -96,7 +96,7 @@ static void csv_row(struct report_tables *tables, const struct report_cell *cell
 		if (text.failure)
 			tables->failure = -ENOMEM;
 		else if (report_cell_is_text(column->kind) && !cells[i].is_none)
-			put_text(tables, text.bytes ? text.bytes : "");
+			put_csv_text(tables, text.bytes ? text.bytes : "");
 		else
 			fputs(text.bytes ? text.bytes : "", tables->stream);
 		text_fini(&text);

@@ -16,7 +16,7 @@ struct followed {
 	uint32_t thread;
 };
 
-static int64_t number(const struct followed *at, unsigned place)
+static int64_t followed_number(const struct followed *at, unsigned place)
 {
 	return report_number(at->event->layout, at->event->event, place);
 }
@@ -29,7 +29,7 @@ static const char *text(const struct followed *at, unsigned place)
 static void take_prio(struct followed *at, uint32_t thread, unsigned place)
 {
 	struct report_pass *pass = at->pass;
-	int64_t prio = number(at, place);
+	int64_t prio = followed_number(at, place);
 
 	if (thread == REPORT_NONE || !at->event->layout->offset[place] || prio < 0 || prio >= 140 ||
 	    pass->threads[thread].prio == prio)
@@ -46,7 +46,7 @@ static void take_prio(struct followed *at, uint32_t thread, unsigned place)
 /* On which CPU a thread waits that has not left one. */
 static void take_cpu(struct followed *at, uint32_t thread, unsigned place)
 {
-	int64_t cpu = number(at, place);
+	int64_t cpu = followed_number(at, place);
 
 	if (at->event->layout->offset[place] && cpu >= 0 && cpu < REPORT_CPUS_MAX)
 		at->pass->lanes[thread].cpu = (uint16_t)cpu;
@@ -80,7 +80,8 @@ static void on_switch(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
 	const struct event_header *record = at->event->event->record;
-	uint32_t prev_tid = (uint32_t)number(at, SWITCH_PREV_TID), next_tid = (uint32_t)number(at, SWITCH_NEXT_TID);
+	uint32_t prev_tid = (uint32_t)followed_number(at, SWITCH_PREV_TID),
+		 next_tid = (uint32_t)followed_number(at, SWITCH_NEXT_TID);
 	uint32_t prev =
 		pass_thread_meet(pass, prev_tid, prev_tid == record->tid ? record->pid : 0, text(at, SWITCH_PREV_COMM));
 	uint32_t next = pass_thread_meet(pass, next_tid, 0, text(at, SWITCH_NEXT_COMM));
@@ -95,7 +96,7 @@ static void on_switch(struct followed *at)
 	if (prev) {
 		if (pass->lanes[prev].state != REPORT_RUNNING)
 			pass->lanes[prev].state = REPORT_UNKNOWN;
-		pass_leave(pass, prev, number(at, SWITCH_PREV_STATE));
+		pass_leave(pass, prev, followed_number(at, SWITCH_PREV_STATE));
 		pass->lanes[prev].cpu = (uint16_t)record->cpu;
 	}
 	if (next) {
@@ -142,8 +143,8 @@ static uint32_t waker_of(const struct followed *at, uint32_t woken)
 static void on_waking(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
-	uint32_t woken = pass_thread_meet(pass, (uint32_t)number(at, WAKING_TID), (uint32_t)number(at, WAKING_PID),
-					  text(at, WAKING_COMM));
+	uint32_t woken = pass_thread_meet(pass, (uint32_t)followed_number(at, WAKING_TID),
+					  (uint32_t)followed_number(at, WAKING_PID), text(at, WAKING_COMM));
 
 	if (woken == REPORT_NONE || woken == 0)
 		return;
@@ -155,8 +156,8 @@ static void on_waking(struct followed *at)
 static void on_wakeup_new(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
-	uint32_t made = pass_thread_meet(pass, (uint32_t)number(at, WAKING_TID), (uint32_t)number(at, WAKING_PID),
-					 text(at, WAKING_COMM));
+	uint32_t made = pass_thread_meet(pass, (uint32_t)followed_number(at, WAKING_TID),
+					 (uint32_t)followed_number(at, WAKING_PID), text(at, WAKING_COMM));
 
 	if (made == REPORT_NONE || made == 0)
 		return;
@@ -173,9 +174,9 @@ static void on_thread_made(struct followed *at)
 	struct report_pass *pass = at->pass;
 	uint64_t ts = at->event->event->record->ts, wall_ns = pass->view.source->machine.wall_ns;
 	struct report_start start = {
-		.address = (uint64_t)number(at, MADE_START),
-		.code_start = (uint64_t)number(at, MADE_CODE_START),
-		.inode = (uint64_t)number(at, MADE_INODE),
+		.address = (uint64_t)followed_number(at, MADE_START),
+		.code_start = (uint64_t)followed_number(at, MADE_CODE_START),
+		.inode = (uint64_t)followed_number(at, MADE_INODE),
 		.wall_ns = wall_ns ? wall_ns + ts : 0,
 		.program = text(at, MADE_PROGRAM),
 	};
@@ -203,7 +204,7 @@ static void take_function(struct report_pass *pass, uint32_t maker, uint32_t mad
 static void on_fork(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
-	uint32_t tid = (uint32_t)number(at, FORK_CHILD_TID);
+	uint32_t tid = (uint32_t)followed_number(at, FORK_CHILD_TID);
 	uint32_t made;
 
 	if (!tid)
@@ -211,7 +212,7 @@ static void on_fork(struct followed *at)
 	made = pass_thread_find(pass, tid);
 	if (made != REPORT_NONE) /* its end was not seen */
 		pass_die(pass, made);
-	made = pass_thread_make(pass, tid, (uint32_t)number(at, FORK_CHILD_PID), text(at, FORK_CHILD_COMM));
+	made = pass_thread_make(pass, tid, (uint32_t)followed_number(at, FORK_CHILD_PID), text(at, FORK_CHILD_COMM));
 	if (made == REPORT_NONE)
 		return;
 	pass->threads[made].is_born = true;
@@ -247,7 +248,7 @@ static void take_over(struct followed *at, uint32_t old_tid)
 
 static void on_exec(struct followed *at)
 {
-	uint32_t old_tid = (uint32_t)number(at, EXEC_OLD_TID);
+	uint32_t old_tid = (uint32_t)followed_number(at, EXEC_OLD_TID);
 
 	if (at->thread == REPORT_NONE || at->thread == 0)
 		return;
@@ -261,7 +262,7 @@ static void on_exec(struct followed *at)
 static void on_arguments(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
-	uint32_t pid = (uint32_t)number(at, ARGUMENTS_PID);
+	uint32_t pid = (uint32_t)followed_number(at, ARGUMENTS_PID);
 	uint32_t thread = pass_thread_meet(pass, pid, pid, "");
 
 	if (thread != REPORT_NONE && thread &&
@@ -277,7 +278,7 @@ static void on_exit(struct followed *at)
 
 static void on_rename(struct followed *at)
 {
-	uint32_t tid = (uint32_t)number(at, RENAME_TID);
+	uint32_t tid = (uint32_t)followed_number(at, RENAME_TID);
 	uint32_t thread = tid ? pass_thread_find(at->pass, tid) : at->thread;
 
 	if (thread != REPORT_NONE && thread)
@@ -287,18 +288,18 @@ static void on_rename(struct followed *at)
 static void on_state(struct followed *at)
 {
 	struct report_pass *pass = at->pass;
-	uint32_t thread = pass_thread_meet(pass, (uint32_t)number(at, STATE_TID), (uint32_t)number(at, STATE_PID),
-					   text(at, STATE_COMM));
+	uint32_t thread = pass_thread_meet(pass, (uint32_t)followed_number(at, STATE_TID),
+					   (uint32_t)followed_number(at, STATE_PID), text(at, STATE_COMM));
 	char state = *text(at, STATE_STATE);
 
 	if (thread == REPORT_NONE || thread == 0)
 		return;
-	pass->threads[thread].is_kernel = number(at, STATE_IS_KERNEL);
+	pass->threads[thread].is_kernel = followed_number(at, STATE_IS_KERNEL);
 	/* Only recordings of the whole machine tell of threads of the kernel, and they do so among the first. */
 	pass->view.is_whole |= pass->threads[thread].is_kernel;
 	pass->view.is_partial = !pass->view.is_whole;
 	if (!pass->threads[thread].parent_pid)
-		pass->threads[thread].parent_pid = (uint32_t)number(at, STATE_PARENT_PID);
+		pass->threads[thread].parent_pid = (uint32_t)followed_number(at, STATE_PARENT_PID);
 	if (pass->threads[thread].prio == REPORT_NO_PRIO)
 		take_prio(at, thread, STATE_PRIO);
 	pass->lanes[thread].is_observed = true;
@@ -311,12 +312,12 @@ static void on_state(struct followed *at)
 
 static void on_priority(struct followed *at)
 {
-	take_prio(at, pass_thread_find(at->pass, (uint32_t)number(at, PRIORITY_TID)), PRIORITY_NEW);
+	take_prio(at, pass_thread_find(at->pass, (uint32_t)followed_number(at, PRIORITY_TID)), PRIORITY_NEW);
 }
 
 static void on_call(struct followed *at)
 {
-	int64_t id = number(at, CALL_ID);
+	int64_t id = followed_number(at, CALL_ID);
 
 	if (at->thread != REPORT_NONE)
 		at->pass->lanes[at->thread].call = id >= 0 && id < PASS_CALLS ? (uint32_t)id + 1 : 0;
@@ -354,7 +355,7 @@ static void on_timer(struct followed *at)
 
 static void on_softirq(struct followed *at)
 {
-	int64_t vector = number(at, SOFTIRQ_VECTOR);
+	int64_t vector = followed_number(at, SOFTIRQ_VECTOR);
 
 	enter_interrupt(at, vector == 1 /* TIMER */ || vector == 8 /* HRTIMER */);
 }

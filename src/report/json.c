@@ -12,7 +12,7 @@ struct written {
 	unsigned sections, tables, rows;
 };
 
-static void put_text(struct report_tables *tables, const char *string)
+static void put_json_text(struct report_tables *tables, const char *string)
 {
 	struct text_buffer text = { 0 };
 
@@ -51,9 +51,9 @@ static void json_section(struct report_tables *tables, const struct report_kind 
 	struct written *written = tables->state;
 
 	fputs(written->sections++ ? ",\n" : "\n", tables->stream);
-	put_text(tables, kind->name);
+	put_json_text(tables, kind->name);
 	fputs(":{\"title\":", tables->stream);
-	put_text(tables, kind->title);
+	put_json_text(tables, kind->title);
 	fputs(",\"tables\":{", tables->stream);
 	written->tables = 0;
 }
@@ -84,7 +84,7 @@ static void json_table(struct report_tables *tables, const char *name, const cha
 
 	(void)title;
 	fputs(written->tables++ ? ",\n" : "\n", tables->stream);
-	put_text(tables, name);
+	put_json_text(tables, name);
 	fputs(":[", tables->stream);
 	written->rows = 0;
 }
@@ -100,12 +100,12 @@ static void put_thread(struct report_tables *tables, uint32_t thread)
 	fprintf(tables->stream, "{\"thread\":%u", thread);
 	if (!tables->view->is_redacted) {
 		fprintf(tables->stream, ",\"tid\":%u,\"pid\":%u,\"comm\":", known->tid, known->pid);
-		put_text(tables, known->comm);
+		put_json_text(tables, known->comm);
 	}
 	fputs("}", tables->stream);
 }
 
-static void put_cell(struct report_tables *tables, enum report_cell_kind kind, const struct report_cell *cell)
+static void put_cell_json(struct report_tables *tables, enum report_cell_kind kind, const struct report_cell *cell)
 {
 	struct text_buffer text = { 0 };
 
@@ -118,7 +118,7 @@ static void put_cell(struct report_tables *tables, enum report_cell_kind kind, c
 		if (text.failure)
 			tables->failure = -ENOMEM;
 		else if (report_cell_is_text(kind))
-			put_text(tables, text.bytes ? text.bytes : "");
+			put_json_text(tables, text.bytes ? text.bytes : "");
 		else
 			fputs(text.bytes, tables->stream);
 		text_fini(&text);
@@ -139,7 +139,7 @@ static void json_row(struct report_tables *tables, const struct report_cell *cel
 		if (column->is_deep)
 			fprintf(tables->stream, "%s\"depth\":%u", before, depth), before = ",";
 		fprintf(tables->stream, "%s\"%s\":", before, column->name);
-		put_cell(tables, column->kind, &cells[i]);
+		put_cell_json(tables, column->kind, &cells[i]);
 		before = ",";
 	}
 	fputs("}", tables->stream);

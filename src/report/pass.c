@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static bool wants(void *context, const struct event_type *type)
+static bool pass_wants_type(void *context, const struct event_type *type)
 {
 	(void)context;
 	(void)type;
@@ -20,7 +20,7 @@ static bool names_type(void *context, const struct event_type *type)
 	return strcmp(type->name, "sys_enter") == 0 || strcmp(type->name, "sys_exit") == 0;
 }
 
-static bool wants_field(void *context, const struct event_type *type, uint32_t field)
+static bool pass_wants_field(void *context, const struct event_type *type, uint32_t field)
 {
 	(void)context;
 	return field != EVENT_NO_FIELD && report_role_reads(type, field);
@@ -59,8 +59,9 @@ int report_pass_new(struct event_source *source, const struct report_options *op
 		report_pass_free(pass);
 		return -ENOMEM;
 	}
-	event_source_want(source,
-			  &(struct event_want){ .wants = wants, .names = names_type, .wants_field = wants_field });
+	event_source_want(
+		source,
+		&(struct event_want){ .wants = pass_wants_type, .names = names_type, .wants_field = pass_wants_field });
 	*made = pass;
 	return 0;
 }
@@ -131,7 +132,7 @@ void report_pass_hold(struct report_pass *pass, const struct event_type *type)
 }
 
 /* The first event of all. */
-static void begin(struct report_pass *pass, const struct event *event)
+static void begin_report(struct report_pass *pass, const struct event *event)
 {
 	uint64_t ts = event->record->ts;
 
@@ -248,7 +249,7 @@ int report_pass_event(struct report_pass *pass, const struct event *event)
 	uint64_t ts = event->record->ts;
 
 	if (!pass->has_begun)
-		begin(pass, event);
+		begin_report(pass, event);
 	if (ts > pass->options.to_ns)
 		return 1;
 	told.layout = layout_of(pass, event);

@@ -7,13 +7,13 @@
 
 #include <errno.h>
 
-static struct past_item *item(const struct past *past, uint64_t number)
+static struct past_item *past_item_of(const struct past *past, uint64_t number)
 {
 	return &past->items[number % past->most];
 }
 
 /* The place of the last one's number, which exists from now on. */
-static uint64_t *last_of(uint64_t **lasts, size_t *capacity, size_t *count, size_t index)
+static uint64_t *last_number_place(uint64_t **lasts, size_t *capacity, size_t *count, size_t index)
 {
 	while (*count <= index) {
 		if (alloc_grow(lasts, capacity, *count, sizeof **lasts))
@@ -24,7 +24,7 @@ static uint64_t *last_of(uint64_t **lasts, size_t *capacity, size_t *count, size
 }
 
 /* How far back it is from the next one; 0: it is not kept. */
-static uint32_t distance(const struct past *past, uint64_t last)
+static uint32_t steps_back(const struct past *past, uint64_t last)
 {
 	return last && past->count - (last - 1) < past->most ? (uint32_t)(past->count - (last - 1)) : 0;
 }
@@ -37,33 +37,33 @@ int past_keep(struct past *past, const struct report_slice *slice)
 
 	if (slice->thread == REPORT_NONE)
 		return 0;
-	last = last_of(&past->threads, &past->thread_capacity, &past->thread_count, slice->thread);
+	last = last_number_place(&past->threads, &past->thread_capacity, &past->thread_count, slice->thread);
 	if (slice->state == REPORT_RUNNING)
-		ran = last_of(&past->cpus, &past->cpu_capacity, &past->cpu_count, slice->cpu);
+		ran = last_number_place(&past->cpus, &past->cpu_capacity, &past->cpu_count, slice->cpu);
 	if (!last || (slice->state == REPORT_RUNNING && !ran))
 		return -ENOMEM;
 	if (past->count < past->most && alloc_grow(&past->items, &past->capacity, past->count, sizeof *past->items))
 		return -ENOMEM;
-	if (past->count >= past->most && item(past, past->count)->end > past->lost_until_ns)
-		past->lost_until_ns = item(past, past->count)->end;
-	kept.back = distance(past, *last);
+	if (past->count >= past->most && past_item_of(past, past->count)->end > past->lost_until_ns)
+		past->lost_until_ns = past_item_of(past, past->count)->end;
+	kept.back = steps_back(past, *last);
 	kept.waker = slice->state == REPORT_READY ? slice->cpu : REPORT_NONE;
 	if (ran)
-		kept.ran = distance(past, *ran);
+		kept.ran = steps_back(past, *ran);
 	if (kept.back && slice->state == REPORT_READY) {
-		struct past_item *before = item(past, *last - 1);
+		struct past_item *before = past_item_of(past, *last - 1);
 
 		if (before->state == REPORT_BLOCKED && before->end == slice->begin)
 			before->waker = slice->waker;
 	}
-	*item(past, past->count) = kept;
+	*past_item_of(past, past->count) = kept;
 	*last = ++past->count;
 	if (ran)
 		*ran = past->count;
 	return 0;
 }
 
-static bool is_kept(const struct past *past, uint64_t last)
+static bool is_past_kept(const struct past *past, uint64_t last)
 {
 	return last && past->count - (last - 1) <= past->most;
 }
@@ -78,18 +78,18 @@ const struct past_item *past_find(struct past *past, uint32_t thread, uint64_t t
 {
 	uint64_t *last = thread < past->thread_count ? &past->threads[thread] : NULL;
 
-	while (last && is_kept(past, *last) && item(past, *last - 1)->begin >= time)
-		*last = step_back(*last, item(past, *last - 1)->back);
-	return last && is_kept(past, *last) ? item(past, *last - 1) : NULL;
+	while (last && is_past_kept(past, *last) && past_item_of(past, *last - 1)->begin >= time)
+		*last = step_back(*last, past_item_of(past, *last - 1)->back);
+	return last && is_past_kept(past, *last) ? past_item_of(past, *last - 1) : NULL;
 }
 
 const struct past_item *past_find_run(struct past *past, uint32_t cpu, uint64_t time)
 {
 	uint64_t *last = cpu < past->cpu_count ? &past->cpus[cpu] : NULL;
 
-	while (last && is_kept(past, *last) && item(past, *last - 1)->begin >= time)
-		*last = step_back(*last, item(past, *last - 1)->ran);
-	return last && is_kept(past, *last) ? item(past, *last - 1) : NULL;
+	while (last && is_past_kept(past, *last) && past_item_of(past, *last - 1)->begin >= time)
+		*last = step_back(*last, past_item_of(past, *last - 1)->ran);
+	return last && is_past_kept(past, *last) ? past_item_of(past, *last - 1) : NULL;
 }
 
 const struct past_item *past_run_before(const struct past *past, const struct past_item *run)
@@ -98,7 +98,7 @@ const struct past_item *past_run_before(const struct past *past, const struct pa
 	uint64_t age = (newest % past->most + past->most - place) % past->most;
 	uint64_t before = step_back(newest - age + 1, run->ran);
 
-	return is_kept(past, before) ? item(past, before - 1) : NULL;
+	return is_past_kept(past, before) ? past_item_of(past, before - 1) : NULL;
 }
 
 uint32_t past_ran(struct past *past, uint32_t cpu, uint64_t begin, uint64_t end)

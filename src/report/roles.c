@@ -116,7 +116,7 @@ static const struct row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const struct row *row_of(const struct event_type *type)
+static const struct row *role_row(const struct event_type *type)
 {
 	for (size_t i = 0; i < ROWS; i++) {
 		if (strcmp(rows[i].event, type->name) == 0)
@@ -133,7 +133,7 @@ static bool fits(const struct event_field *field, const struct place *place)
 
 void report_layout_find(const struct event_type *type, struct report_layout *layout)
 {
-	const struct row *row = row_of(type);
+	const struct row *row = role_row(type);
 
 	*layout = (struct report_layout){ .type = type };
 	for (unsigned i = 0; row && i < REPORT_FIELDS_MAX && row->places[i].field; i++) {
@@ -161,7 +161,7 @@ const char *report_role_event(enum report_role role)
 
 bool report_role_reads(const struct event_type *type, uint32_t field)
 {
-	const struct row *row = row_of(type);
+	const struct row *row = role_row(type);
 
 	for (unsigned i = 0; row && i < REPORT_FIELDS_MAX && row->places[i].field; i++) {
 		if (strcmp(row->places[i].field, type->fields[field].name) == 0)

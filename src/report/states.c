@@ -30,7 +30,7 @@ static bool is_known_to_be_observed(const struct report_pass *pass, uint32_t thr
 	return !pass->view.is_partial || pass->lanes[thread].is_observed;
 }
 
-static void tell(struct report_pass *pass, struct report_slice slice)
+static void tell_state(struct report_pass *pass, struct report_slice slice)
 {
 	if (slice.begin < pass->options.from_ns)
 		slice.begin = pass->options.from_ns;
@@ -55,19 +55,19 @@ static void tell_thread(struct report_pass *pass, uint32_t thread, uint64_t end)
 
 	if (lane->state == REPORT_DEAD || !is_known_to_be_observed(pass, thread))
 		return;
-	tell(pass, (struct report_slice){
-			   .begin = lane->since,
-			   .end = end,
-			   .thread = thread,
-			   .waker = lane->waker,
-			   .reason = lane->reason,
-			   .cpu = lane->state == REPORT_RUNNING || lane->state == REPORT_READY ? lane->cpu : 0,
-			   .state = lane->state,
-			   .prio = pass->threads[thread].prio,
-		   });
+	tell_state(pass, (struct report_slice){
+				 .begin = lane->since,
+				 .end = end,
+				 .thread = thread,
+				 .waker = lane->waker,
+				 .reason = lane->reason,
+				 .cpu = lane->state == REPORT_RUNNING || lane->state == REPORT_READY ? lane->cpu : 0,
+				 .state = lane->state,
+				 .prio = pass->threads[thread].prio,
+			 });
 }
 
-static void list(struct report_pass *pass, uint32_t thread)
+static void list_thread(struct report_pass *pass, uint32_t thread)
 {
 	if (pass->lanes[thread].is_listed)
 		return;
@@ -91,7 +91,7 @@ void pass_enter(struct report_pass *pass, uint32_t thread, enum report_state sta
 	lane->is_tentative = false;
 	if (state != REPORT_RUNNING && state != REPORT_READY)
 		lane->cpu = REPORT_NO_CPU;
-	list(pass, thread);
+	list_thread(pass, thread);
 }
 
 void pass_wake(struct report_pass *pass, uint32_t thread, uint32_t waker)
@@ -208,15 +208,15 @@ struct pass_cpu *pass_cpu_get(struct report_pass *pass, uint32_t cpu)
 /* The lane of a CPU where no thread's slices are it. */
 static void tell_cpu(struct report_pass *pass, uint32_t cpu, enum report_state state, uint64_t end)
 {
-	tell(pass, (struct report_slice){
-			   .begin = pass->cpus[cpu].since,
-			   .end = end,
-			   .thread = REPORT_NONE,
-			   .waker = REPORT_NONE,
-			   .cpu = (uint16_t)cpu,
-			   .state = (uint8_t)state,
-			   .prio = REPORT_NO_PRIO,
-		   });
+	tell_state(pass, (struct report_slice){
+				 .begin = pass->cpus[cpu].since,
+				 .end = end,
+				 .thread = REPORT_NONE,
+				 .waker = REPORT_NONE,
+				 .cpu = (uint16_t)cpu,
+				 .state = (uint8_t)state,
+				 .prio = REPORT_NO_PRIO,
+			 });
 }
 
 /* Somebody who is not observed was there; and the thread that was thought to be there left at a time not known. */

@@ -9,7 +9,7 @@
 #include "meaning/meaning.h"
 
 /* What threads were, those that were observed. */
-static void put_states(struct text_buffer *text, const struct report_view *view)
+static void put_thread_states(struct text_buffer *text, const struct report_view *view)
 {
 	static const enum report_state states[] = { REPORT_RUNNING, REPORT_READY, REPORT_BLOCKED, REPORT_UNKNOWN };
 	uint64_t sums[REPORT_STATES] = { 0 }, threads = 0;
@@ -47,7 +47,7 @@ void report_summary(struct report_tables *tables)
 			tables->reports[i]->kind->say(tables->reports[i], &text);
 	}
 	if (!text.length)
-		put_states(&text, tables->view);
+		put_thread_states(&text, tables->view);
 	if (text.failure)
 		tables->failure = text.failure;
 	else

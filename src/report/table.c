@@ -53,7 +53,7 @@ void report_table_end(struct report_tables *tables)
 }
 
 /* A thread that has the name of the one that made it is told from it by its start function. */
-static const char *name_of(const struct report_view *view, const struct report_thread *known)
+static const char *known_thread_name(const struct report_view *view, const struct report_thread *known)
 {
 	if (known->function && strncmp(known->comm, view->threads[known->parent].comm, EVENT_COMM_BYTES) == 0)
 		return report_name(view, known->function);
@@ -80,7 +80,7 @@ void report_thread_name(struct text_buffer *text, const struct report_view *view
 	else if (view->is_redacted)
 		text_printf(text, "thread %u", thread);
 	else
-		text_printf(text, "%s %u", name_of(view, known), known->tid);
+		text_printf(text, "%s %u", known_thread_name(view, known), known->tid);
 }
 
 void report_note_functions(struct report_tables *tables)

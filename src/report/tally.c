@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Multiplies and folds each word, as in wyhash's mum. */
-static uint64_t hash_of(const struct report_tally *tally, const uint64_t *key)
+static uint64_t key_hash(const struct report_tally *tally, const uint64_t *key)
 {
 	uint64_t hash = tally->seed;
 
@@ -23,26 +23,26 @@ static uint64_t hash_of(const struct report_tally *tally, const uint64_t *key)
 	return hash;
 }
 
-static void *item(const struct report_tally *tally, size_t number)
+static void *tally_item(const struct report_tally *tally, size_t number)
 {
 	return (char *)tally->items + number * tally->item_bytes;
 }
 
-static void *find(const struct report_tally *tally, const uint64_t *key, uint64_t hash)
+static void *find_tally_row(const struct report_tally *tally, const uint64_t *key, uint64_t hash)
 {
 	size_t step = 0;
 	uint32_t number;
 
 	while ((number = hash_table_next(&tally->table, hash, &step)) != HASH_NONE) {
-		if (memcmp(item(tally, number), key, tally->words * sizeof *key) == 0)
-			return item(tally, number);
+		if (memcmp(tally_item(tally, number), key, tally->words * sizeof *key) == 0)
+			return tally_item(tally, number);
 	}
 	return NULL;
 }
 
 void *report_tally_find(const struct report_tally *tally, const uint64_t *key)
 {
-	return find(tally, key, hash_of(tally, key));
+	return find_tally_row(tally, key, key_hash(tally, key));
 }
 
 void *report_tally_at(struct report_tally *tally, const uint64_t *key)
@@ -52,8 +52,8 @@ void *report_tally_at(struct report_tally *tally, const uint64_t *key)
 
 	if (!tally->seed)
 		tally->seed = hash_seed(tally);
-	hash = hash_of(tally, key);
-	found = find(tally, key, hash);
+	hash = key_hash(tally, key);
+	found = find_tally_row(tally, key, hash);
 	if (found)
 		return found;
 	if (tally->count == tally->most) {
@@ -65,7 +65,7 @@ void *report_tally_at(struct report_tally *tally, const uint64_t *key)
 		tally->failure = -ENOMEM;
 		return NULL;
 	}
-	found = item(tally, tally->count);
+	found = tally_item(tally, tally->count);
 	memset(found, 0, tally->item_bytes);
 	memcpy(found, key, tally->words * sizeof *key);
 	hash_table_add(&tally->table, hash, (uint32_t)tally->count++);

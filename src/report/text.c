@@ -30,7 +30,7 @@ static const struct report_column *column_of(const struct report_tables *tables,
 }
 
 /* How many characters a UTF-8 text has. */
-static unsigned width_of(const char *text)
+static unsigned text_width(const char *text)
 {
 	unsigned width = 0;
 
@@ -66,7 +66,7 @@ static void text_section(struct report_tables *tables, const struct report_kind 
 	struct shown *shown = tables->state;
 
 	fprintf(tables->stream, "%s%s: %s\n", shown->begun ? "\n\n" : "", kind->title, kind->question);
-	underline(tables, width_of(kind->title) + width_of(kind->question) + 2, '=');
+	underline(tables, text_width(kind->title) + text_width(kind->question) + 2, '=');
 	shown->begun = true;
 }
 
@@ -90,10 +90,10 @@ static void text_note(struct report_tables *tables, const char *text)
 	fputc('\n', tables->stream);
 }
 
-static void keep(struct report_tables *tables, unsigned column, char *cell)
+static void keep_cell(struct report_tables *tables, unsigned column, char *cell)
 {
 	struct shown *shown = tables->state;
-	unsigned width = width_of(cell);
+	unsigned width = text_width(cell);
 
 	if (alloc_grow(&shown->cells, &shown->capacity, shown->count, sizeof *shown->cells)) {
 		tables->failure = -ENOMEM;
@@ -116,7 +116,7 @@ static void text_table(struct report_tables *tables, const char *name, const cha
 	for (unsigned i = 0; i < tables->column_count; i++) {
 		if (!tables->columns[i].title)
 			continue;
-		shown->width[shown->column_count] = width_of(tables->columns[i].title);
+		shown->width[shown->column_count] = text_width(tables->columns[i].title);
 		shown->columns[shown->column_count++] = i;
 	}
 }
@@ -142,7 +142,7 @@ static void text_row(struct report_tables *tables, const struct report_cell *cel
 		if (text_take(&text, &taken))
 			tables->failure = -ENOMEM;
 		else
-			keep(tables, i, taken);
+			keep_cell(tables, i, taken);
 	}
 }
 
@@ -170,10 +170,10 @@ static void fit(struct report_tables *tables)
 	}
 }
 
-static void put_cell(struct report_tables *tables, unsigned column, const char *text)
+static void put_text_cell(struct report_tables *tables, unsigned column, const char *text)
 {
 	const struct shown *shown = tables->state;
-	unsigned width = width_of(text), room = shown->width[column];
+	unsigned width = text_width(text), room = shown->width[column];
 	const char *end = text;
 	bool is_cut = width > room;
 
@@ -203,9 +203,9 @@ static void text_table_end(struct report_tables *tables)
 	if (!shown->count)
 		fputs("(none)\n", tables->stream);
 	for (unsigned i = 0; shown->count && i < shown->column_count; i++)
-		put_cell(tables, i, column_of(tables, i)->title);
+		put_text_cell(tables, i, column_of(tables, i)->title);
 	for (size_t i = 0; i < shown->count; i++) {
-		put_cell(tables, (unsigned)(i % shown->column_count), shown->cells[i]);
+		put_text_cell(tables, (unsigned)(i % shown->column_count), shown->cells[i]);
 		alloc_free(shown->cells[i]);
 	}
 	if (shown->left_out)

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-static uint32_t *place_of(const struct report_pass *pass, uint32_t tid)
+static uint32_t *thread_place(const struct report_pass *pass, uint32_t tid)
 {
 	uint32_t *page = tid < PASS_TIDS_MAX ? pass->tids[tid / PASS_PAGE_TIDS] : NULL;
 
@@ -17,7 +17,7 @@ static uint32_t *place_of(const struct report_pass *pass, uint32_t tid)
 
 uint32_t pass_thread_find(const struct report_pass *pass, uint32_t tid)
 {
-	const uint32_t *place = place_of(pass, tid);
+	const uint32_t *place = thread_place(pass, tid);
 
 	if (!tid)
 		return 0;
@@ -30,7 +30,7 @@ uint32_t report_thread_find(const struct report_view *view, uint32_t tid)
 	return pass_thread_find((const struct report_pass *)view, tid);
 }
 
-static bool has_room(struct report_pass *pass, uint32_t tid)
+static bool has_thread_room(struct report_pass *pass, uint32_t tid)
 {
 	uint32_t **page = &pass->tids[tid / PASS_PAGE_TIDS];
 	size_t count = pass->view.thread_count;
@@ -48,13 +48,13 @@ uint32_t pass_thread_make(struct report_pass *pass, uint32_t tid, uint32_t pid, 
 {
 	uint32_t thread = pass->view.thread_count;
 
-	if (tid >= PASS_TIDS_MAX || !has_room(pass, tid))
+	if (tid >= PASS_TIDS_MAX || !has_thread_room(pass, tid))
 		return REPORT_NONE;
 	pass->threads[thread] =
 		(struct report_thread){ .tid = tid, .parent = REPORT_NONE, .birth = pass->now, .prio = REPORT_NO_PRIO };
 	pass->lanes[thread] = (struct pass_lane){ .since = pass->now, .waker = REPORT_NONE, .cpu = REPORT_NO_CPU };
 	pass->view.thread_count++;
-	*place_of(pass, tid) = thread;
+	*thread_place(pass, tid) = thread;
 	pass_thread_name(pass, thread, pid, comm);
 	return thread;
 }
@@ -82,7 +82,7 @@ void pass_thread_name(struct report_pass *pass, uint32_t thread, uint32_t pid, c
 
 void pass_thread_forget(struct report_pass *pass, uint32_t thread)
 {
-	uint32_t *place = place_of(pass, pass->threads[thread].tid);
+	uint32_t *place = thread_place(pass, pass->threads[thread].tid);
 
 	if (place && *place == thread)
 		*place = 0;

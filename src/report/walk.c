@@ -37,7 +37,7 @@ static const uint8_t whats[REPORT_STATES] = {
 };
 
 /* What the thread was from begin, or from the limit, until now. */
-static int step(struct place *at, uint64_t begin, struct walk_step what)
+static int add_step(struct place *at, uint64_t begin, struct walk_step what)
 {
 	struct walk *walk = at->walk;
 
@@ -64,7 +64,7 @@ static int before_all(struct place *at, uint64_t known_until)
 	}
 	if (thread->is_born && thread->birth > known_until && thread->birth < at->time)
 		known_until = thread->birth;
-	return step(at, known_until, (struct walk_step){ .by = REPORT_NONE });
+	return add_step(at, known_until, (struct walk_step){ .by = REPORT_NONE });
 }
 
 /* Whether anything is known of what the thread was before now, behind limit. */
@@ -90,10 +90,10 @@ static int blocked(struct place *at, const struct past_item *slice)
 
 	if (waker == REPORT_TIMER || waker == REPORT_INTERRUPT) {
 		what.what = waker == REPORT_TIMER ? WALK_TIMER : WALK_INTERRUPT;
-		return step(at, begin, what);
+		return add_step(at, begin, what);
 	}
 	if (!is_followed(at, waker, begin > at->limit ? begin : at->limit))
-		return step(at, begin, what);
+		return add_step(at, begin, what);
 	if (begin > at->limit) {
 		at->frames[at->depth++] = (struct frame){ at->limit, at->thread };
 		at->limit = begin;
@@ -117,7 +117,7 @@ static int go_back(struct place *at)
 		what.reason = slice->reason;
 		what.by = past_ran(at->past, slice->cpu, slice->begin > at->limit ? slice->begin : at->limit, at->time);
 	}
-	return step(at, slice->begin, what);
+	return add_step(at, slice->begin, what);
 }
 
 int walk_back(struct walk *walk, struct past *past, const struct report_view *view, struct walk_step from)

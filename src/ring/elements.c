@@ -61,7 +61,7 @@ static uint64_t word_at(const struct ring_elements *reader, uint32_t offset)
 }
 
 /* The time of a word that is not before ts. */
-static uint64_t time_of(uint64_t word, uint64_t ts)
+static uint64_t word_time(uint64_t word, uint64_t ts)
 {
 	return ts + (((word >> RING_ID_BITS) - ts) & (UINT64_MAX >> RING_ID_BITS));
 }
@@ -85,13 +85,13 @@ static bool parse_word(const struct ring_elements *reader, struct found *found, 
 	if (found->at >= found->content)
 		return false;
 	*word = word_at(reader, found->at);
-	found->ts = time_of(*word, found->ts);
+	found->ts = word_time(*word, found->ts);
 	found->id = (uint16_t)*word;
 	return true;
 }
 
 /* Reads header, context and word of the next element, as far as there are any. False: they make no sense. */
-static bool parse(const struct ring_elements *reader, struct found *found)
+static bool parse_element(const struct ring_elements *reader, struct found *found)
 {
 	uint64_t word, sequence = reader->position / reader->ring.sub_units;
 
@@ -145,7 +145,7 @@ static bool time_agrees(const struct ring_elements *reader, const struct found *
 }
 
 /* The reader is behind the header and the context that were found. */
-static void enter(struct ring_elements *reader, const struct found *found)
+static void enter_packet(struct ring_elements *reader, const struct found *found)
 {
 	uint64_t start = reader->position & ~(uint64_t)(reader->ring.sub_units - 1);
 
@@ -162,7 +162,7 @@ static void enter(struct ring_elements *reader, const struct found *found)
 }
 
 /* How much of the reader's sub-buffer is written. Returns 1, 0: no more than was read, -ESTALE, -EBADMSG. */
-static int measure(const struct ring_elements *reader, struct found *found)
+static int measure_sub_buffer(const struct ring_elements *reader, struct found *found)
 {
 	const struct ring *ring = &reader->ring;
 	uint64_t sequence = reader->position / ring->sub_units, bits;
@@ -193,17 +193,17 @@ static int measure(const struct ring_elements *reader, struct found *found)
 static int look_once(struct ring_elements *reader, struct found *found)
 {
 	uint64_t sequence = reader->position / reader->ring.sub_units;
-	int result = measure(reader, found);
+	int result = measure_sub_buffer(reader, found);
 
 	if (result <= 0)
 		return result;
-	bool sane = found->content >= found->at && parse(reader, found);
+	bool sane = found->content >= found->at && parse_element(reader, found);
 
 	if (ring_is_overwritten(&reader->ring, sequence))
 		return -ESTALE;
 	if (!sane || !header_agrees(reader, found) || !time_agrees(reader, found))
 		return -EBADMSG;
-	enter(reader, found);
+	enter_packet(reader, found);
 	if (found->end != found->at)
 		return 1;
 	/* The counter was beyond us, so this is the end of the content of a complete sub-buffer. */

@@ -20,7 +20,7 @@ struct look {
  * The word lies between two equal looks at the unreduced position, so both speak of the same time. Where openings come
  * so fast that this never happens, they are still near each other.
  */
-static struct look look(const struct ring *ring, uint64_t (*load)(struct ring_control *control))
+static struct look look_at_ring(const struct ring *ring, uint64_t (*load)(struct ring_control *control))
 {
 	struct ring_control *control = ring->control;
 	struct look look;
@@ -49,35 +49,35 @@ bool ring_shape_is_valid(uint64_t sub_bytes, uint64_t sub_count)
 }
 
 /* The number of the last sub-buffer that position has been in. */
-static uint64_t last_of(const struct ring *ring, uint64_t position)
+static uint64_t last_sub_buffer(const struct ring *ring, uint64_t position)
 {
 	return (position - 1) / ring->sub_units;
 }
 
-static uint64_t first_of(const struct ring *ring, uint64_t last)
+static uint64_t first_sub_buffer(const struct ring *ring, uint64_t last)
 {
 	return last < ring->sub_count ? 0 : last - ring->sub_count + 1;
 }
 
 bool ring_range(const struct ring *ring, uint64_t *first, uint64_t *last)
 {
-	struct look now = look(ring, ring_word_load);
+	struct look now = look_at_ring(ring, ring_word_load);
 
 	if (!now.position)
 		return false;
-	*last = last_of(ring, now.position);
-	*first = first_of(ring, *last);
+	*last = last_sub_buffer(ring, now.position);
+	*first = first_sub_buffer(ring, *last);
 	return true;
 }
 
 uint64_t ring_written(const struct ring *ring)
 {
-	return look(ring, ring_word_load).events;
+	return look_at_ring(ring, ring_word_load).events;
 }
 
 uint64_t ring_position(const struct ring *ring)
 {
-	return look(ring, ring_word_load).position;
+	return look_at_ring(ring, ring_word_load).position;
 }
 
 uint64_t ring_dropped(const struct ring *ring)
@@ -92,10 +92,10 @@ uint64_t ring_unread(const struct ring *ring)
 
 bool ring_is_overwritten(const struct ring *ring, uint64_t sequence)
 {
-	return last_of(ring, look(ring, ring_word_load_again).position) >= sequence + ring->sub_count;
+	return last_sub_buffer(ring, look_at_ring(ring, ring_word_load_again).position) >= sequence + ring->sub_count;
 }
 
-static void copy(const struct ring *ring, uint64_t position, uint64_t *to, size_t units)
+static void copy_ring_units(const struct ring *ring, uint64_t position, uint64_t *to, size_t units)
 {
 	uint64_t *from = ring_unit(ring, position);
 
@@ -112,7 +112,7 @@ static bool is_sane(const struct ring *ring, const struct ring_packet *packet, u
 	       packet->events_after - packet->events_before < ring->sub_units;
 }
 
-static void describe(struct ring_packet *packet, struct ring_part *part)
+static void describe_packet(struct ring_packet *packet, struct ring_part *part)
 {
 	part->sequence = packet->packet_seq_num;
 	part->events_before = packet->events_before;
@@ -129,17 +129,17 @@ int ring_read(const struct ring *ring, uint64_t sequence, void *buffer, struct r
 
 	if (ring_commit_load(ring->control, ring_slot(ring, position)) != complete)
 		return ring_is_overwritten(ring, sequence) ? -ESTALE : 0;
-	copy(ring, position, units, RING_HEADER_UNITS);
+	copy_ring_units(ring, position, units, RING_HEADER_UNITS);
 	bool sane = is_sane(ring, packet, sequence);
 
 	if (sane)
-		copy(ring, position + RING_HEADER_UNITS, units + RING_HEADER_UNITS,
-		     packet->content_bits / 8 / RING_UNIT_BYTES - RING_HEADER_UNITS);
+		copy_ring_units(ring, position + RING_HEADER_UNITS, units + RING_HEADER_UNITS,
+				packet->content_bits / 8 / RING_UNIT_BYTES - RING_HEADER_UNITS);
 	if (ring_is_overwritten(ring, sequence))
 		return -ESTALE;
 	if (!sane)
 		return -EBADMSG;
-	describe(packet, part);
+	describe_packet(packet, part);
 	return 1;
 }
 
@@ -147,10 +147,10 @@ int ring_read(const struct ring *ring, uint64_t sequence, void *buffer, struct r
  * the counter, and the counter has all that the word gave away. */
 static bool is_at_rest(const struct ring *ring, struct look *now)
 {
-	*now = look(ring, ring_word_load);
+	*now = look_at_ring(ring, ring_word_load);
 	if (!now->position)
 		return true;
-	uint64_t last = last_of(ring, now->position);
+	uint64_t last = last_sub_buffer(ring, now->position);
 	uint64_t committed = ring_commit_load(ring->control, (uint32_t)(last & (ring->sub_count - 1)));
 	uint64_t units = now->position - last * ring->sub_units + last / ring->sub_count * ring->sub_units;
 
@@ -169,7 +169,7 @@ bool ring_is_at_rest(const struct ring *ring, uint64_t *position, uint64_t *word
 }
 
 /* Looks until no writer is in between. */
-static bool settle(const struct ring *ring, struct look *now)
+static bool settle_look(const struct ring *ring, struct look *now)
 {
 	for (int i = 0; i < RING_LOOKS; i++)
 		if (is_at_rest(ring, now))
@@ -182,11 +182,11 @@ int ring_drain(const struct ring *ring, void *buffer, struct ring_part *part)
 	struct ring_packet *packet = buffer;
 	struct look now;
 
-	if (!settle(ring, &now))
+	if (!settle_look(ring, &now))
 		return 0;
-	uint64_t sequence = last_of(ring, now.position), position = sequence * ring->sub_units;
+	uint64_t sequence = last_sub_buffer(ring, now.position), position = sequence * ring->sub_units;
 
-	copy(ring, position, buffer, (size_t)(now.position - position));
+	copy_ring_units(ring, position, buffer, (size_t)(now.position - position));
 	if (ring_is_overwritten(ring, sequence))
 		return 0;
 	packet->content_bits = (now.position - position) * RING_UNIT_BYTES * 8;
@@ -194,7 +194,7 @@ int ring_drain(const struct ring *ring, void *buffer, struct ring_part *part)
 	packet->events_after = ring_lengthen(packet->events_before, ring_word_events(now.word));
 	if (!is_sane(ring, packet, sequence))
 		return -EBADMSG;
-	describe(packet, part);
+	describe_packet(packet, part);
 	return 1;
 }
 
@@ -207,7 +207,7 @@ void ring_cursor_rewind(const struct ring *ring, struct ring_cursor *cursor)
 }
 
 /* Leaves what has been handed out of the part's sub-buffer before out of its counts. Returns 1 or -EBADMSG. */
-static int leave_out(const struct ring_cursor *cursor, struct ring_part *part)
+static int leave_handed_out(const struct ring_cursor *cursor, struct ring_part *part)
 {
 	uint64_t end = part->events_before + part->events;
 
@@ -220,10 +220,10 @@ static int leave_out(const struct ring_cursor *cursor, struct ring_part *part)
 }
 
 /* What lies between the cursor and part is lost, and part is behind it now. Returns 1 or -EBADMSG. */
-static int advance(struct ring_cursor *cursor, struct ring_part *part)
+static int advance_cursor(struct ring_cursor *cursor, struct ring_part *part)
 {
 	part->skip = 0;
-	if (cursor->bytes && part->sequence == cursor->next && leave_out(cursor, part) < 0)
+	if (cursor->bytes && part->sequence == cursor->next && leave_handed_out(cursor, part) < 0)
 		return -EBADMSG;
 	if (cursor->is_late)
 		cursor->events = part->events_before;
@@ -246,7 +246,8 @@ static void go_on_at(struct ring_cursor *cursor, uint64_t next)
 
 /* force: sub-buffers that are not complete after some looks are given up. Returns as ring_next, -ENODATA at the last
  * one. */
-static int step(const struct ring *ring, struct ring_cursor *cursor, bool force, void *buffer, struct ring_part *part)
+static int step_ring(const struct ring *ring, struct ring_cursor *cursor, bool force, void *buffer,
+		     struct ring_part *part)
 {
 	uint64_t first, last;
 	int result = -ESTALE, looks = 0;
@@ -260,7 +261,7 @@ static int step(const struct ring *ring, struct ring_cursor *cursor, bool force,
 			return -ENODATA;
 		result = ring_read(ring, cursor->next, buffer, part);
 		if (result == 1)
-			return advance(cursor, part);
+			return advance_cursor(cursor, part);
 		if (result == -EBADMSG || (result == 0 && !force))
 			return result;
 		if (result == 0 && ++looks == RING_LOOKS) {
@@ -273,7 +274,7 @@ static int step(const struct ring *ring, struct ring_cursor *cursor, bool force,
 
 int ring_next(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part)
 {
-	int result = step(ring, cursor, false, buffer, part);
+	int result = step_ring(ring, cursor, false, buffer, part);
 
 	return result == -ENODATA ? 0 : result;
 }
@@ -286,7 +287,7 @@ static bool is_empty(const struct ring *ring, const struct ring_cursor *cursor)
 
 int ring_peek(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part)
 {
-	int result = step(ring, cursor, false, buffer, part);
+	int result = step_ring(ring, cursor, false, buffer, part);
 	uint64_t first, last;
 
 	if (result != -ENODATA)
@@ -295,7 +296,7 @@ int ring_peek(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 		return 0;
 	result = ring_drain(ring, buffer, part);
 	if (result == 1)
-		result = advance(cursor, part);
+		result = advance_cursor(cursor, part);
 	if (result == 1) {
 		cursor->next = part->sequence;
 		cursor->bytes = part->bytes;
@@ -305,7 +306,7 @@ int ring_peek(const struct ring *ring, struct ring_cursor *cursor, void *buffer,
 
 int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffer, struct ring_part *part)
 {
-	int result = step(ring, cursor, true, buffer, part);
+	int result = step_ring(ring, cursor, true, buffer, part);
 	uint64_t first, last;
 
 	if (result != -ENODATA)
@@ -315,7 +316,7 @@ int ring_finish(const struct ring *ring, struct ring_cursor *cursor, void *buffe
 	if (cursor->next <= last && !is_empty(ring, cursor)) {
 		result = ring_drain(ring, buffer, part);
 		if (result)
-			return result == 1 ? advance(cursor, part) : result;
+			return result == 1 ? advance_cursor(cursor, part) : result;
 	}
 	uint64_t written = ring_written(ring);
 

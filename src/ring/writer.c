@@ -18,7 +18,7 @@ struct place {
 	bool opens, reports;
 };
 
-static uint32_t offset_of(const struct ring *ring, uint32_t position)
+static uint32_t offset_in_ring(const struct ring *ring, uint32_t position)
 {
 	return position & (ring->sub_units - 1);
 }
@@ -32,7 +32,7 @@ static uint64_t comm_word(const struct ring_context *who, int word)
 }
 
 /* Whether the last event before position was by the same thread under the same name. */
-static bool is_reported(struct ring_control *control, const struct ring_context *who, uint32_t position)
+static bool is_context_reported(struct ring_control *control, const struct ring_context *who, uint32_t position)
 {
 	return ring_reported_load(control) == (position | (uint64_t)who->tid << 32) &&
 	       ring_reported_comm_load(control, 0) == comm_word(who, 0) &&
@@ -54,7 +54,7 @@ static bool is_due(struct ring_control *control, uint64_t ts)
 }
 
 /* Returns 0, -EBUSY, -EAGAIN. units: of the event without a context. */
-static int reserve(const struct ring *ring, const struct ring_context *who, uint32_t units, struct place *place)
+static int reserve_element(const struct ring *ring, const struct ring_context *who, uint32_t units, struct place *place)
 {
 	struct ring_control *control = ring->control;
 	uint64_t old = ring_word_load(control);
@@ -62,8 +62,8 @@ static int reserve(const struct ring *ring, const struct ring_context *who, uint
 	place->ts = ring_clock_now(ring);
 	place->old = old;
 	place->begin = ring_word_position(old);
-	place->reports = !is_reported(control, who, place->begin);
-	uint32_t offset = offset_of(ring, place->begin), all = units + (place->reports ? RING_CONTEXT_UNITS : 0);
+	place->reports = !is_context_reported(control, who, place->begin);
+	uint32_t offset = offset_in_ring(ring, place->begin), all = units + (place->reports ? RING_CONTEXT_UNITS : 0);
 
 	place->opens = offset == 0 || offset + all >= ring->sub_units || is_due(control, place->ts);
 	if (place->opens) {
@@ -112,7 +112,7 @@ static void open_sub_buffer(const struct ring *ring, const struct place *place)
 	store_header(ring, start, RING_HEADER_UNIT(events_before), events);
 }
 
-static void report(const struct ring *ring, const struct place *place, const struct ring_context *who)
+static void report_context(const struct ring *ring, const struct place *place, const struct ring_context *who)
 {
 	uint64_t *unit = ring_unit(ring, place->begin);
 
@@ -133,7 +133,7 @@ int ring_put(const struct ring *ring, const struct ring_context *who, uint16_t i
 	if (payload_units >= ring->sub_units - RING_HEADER_UNITS - RING_CONTEXT_UNITS - 1)
 		result = -EMSGSIZE;
 	for (int i = 0; i < RING_ATTEMPTS && result == -EAGAIN; i++)
-		result = reserve(ring, who, 1 + payload_units, &place);
+		result = reserve_element(ring, who, 1 + payload_units, &place);
 	if (result) {
 		ring_drop_add(ring->control);
 		return result;
@@ -141,7 +141,7 @@ int ring_put(const struct ring *ring, const struct ring_context *who, uint16_t i
 	if (place.opens)
 		open_sub_buffer(ring, &place);
 	if (place.reports)
-		report(ring, &place, who);
+		report_context(ring, &place, who);
 	ring_reported_store(ring->control, place.end | (uint64_t)who->tid << 32);
 
 	uint64_t *unit = ring_unit(ring, place.begin + (place.reports ? RING_CONTEXT_UNITS : 0));

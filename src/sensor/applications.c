@@ -68,7 +68,7 @@ static int provide(struct sensor_directory *directory, struct sensor_known_proce
 }
 
 /* An area that was handed over cannot be read before what may stand in it is known. */
-static void settle(struct sensor_directory *directory, struct sensor_known_process *process)
+static void settle_process(struct sensor_directory *directory, struct sensor_known_process *process)
 {
 	if (process->state != SENSOR_IS_MAPPING || process->type_count < process->types_before)
 		return;
@@ -78,7 +78,8 @@ static void settle(struct sensor_directory *directory, struct sensor_known_proce
 }
 
 /* An application whose wish is refused comes again without one, at once; else it is left out. */
-static int refuse(struct sensor_directory *directory, const struct sensor_client *client, int error, const char *why)
+static int refuse_wish(struct sensor_directory *directory, const struct sensor_client *client, int error,
+		       const char *why)
 {
 	const struct sensor_register *wish = &directory->packet.is.registration;
 	bool is_wish = !directory->packet.fd_count && (wish->slots || wish->sub_units || wish->sub_count);
@@ -99,10 +100,10 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 		return sensor_leave_out(directory, client, -EINVAL,
 					"32-bit programs cannot have sensors: build it for 64 bits");
 	if (!sensor_shape_is_valid(&shape))
-		return refuse(directory, client, -EINVAL, "invalid size or layout of the shared memory");
+		return refuse_wish(directory, client, -EINVAL, "invalid size or layout of the shared memory");
 	client->process = sensor_process_new(directory, client, sensor_area_bytes(&shape), &why);
 	if (!client->process)
-		return refuse(directory, client, -EDQUOT, why);
+		return refuse_wish(directory, client, -EDQUOT, why);
 	client->process->client = client;
 	client->process->shape = shape;
 	client->process->told.slots = shape.slots;
@@ -112,12 +113,12 @@ static int do_register(struct sensor_directory *directory, struct sensor_client 
 	int result = provide(directory, client->process);
 
 	if (result)
-		return refuse(directory, client, result,
-			      result == -EBADMSG ? "the shared memory is not a sealed memfd of the announced size"
-						 : "out of memory for the shared memory");
+		return refuse_wish(directory, client, result,
+				   result == -EBADMSG ? "the shared memory is not a sealed memfd of the announced size"
+						      : "out of memory for the shared memory");
 	result = send_area(client, is_new);
 	client->process->types_before = is_new ? UINT32_MAX : packet->is.registration.types_before;
-	settle(directory, client->process);
+	settle_process(directory, client->process);
 	return result;
 }
 
@@ -132,12 +133,12 @@ static int do_mapped(struct sensor_directory *directory, struct sensor_client *c
 	if (result)
 		return result;
 	process->types_before = 0;
-	settle(directory, process);
+	settle_process(directory, process);
 	return 0;
 }
 
 /* Adds the types of the message. Returns their faults in answers. */
-static int add_types(struct sensor_directory *directory, struct sensor_known_process *process, char *faults)
+static int add_announced_types(struct sensor_directory *directory, struct sensor_known_process *process, char *faults)
 {
 	const struct sensor_packet *packet = &directory->packet;
 	const struct sensor_types *types = &packet->is.types;
@@ -169,10 +170,10 @@ static int do_types(struct sensor_directory *directory, struct sensor_client *cl
 		return -EBADMSG;
 	taken.first = directory->packet.is.types.first;
 	taken.count = directory->packet.is.types.count;
-	result = add_types(directory, client->process, faults);
+	result = add_announced_types(directory, client->process, faults);
 	if (result)
 		return result;
-	settle(directory, client->process);
+	settle_process(directory, client->process);
 	sensor_observers_tell(directory);
 	if (client->fd < 0) /* nothing that is said to others ends it; but a place that runs out might */
 		return 0;

@@ -54,7 +54,7 @@ static int read_paragraph(void *context, const char *text)
 	return event_catalog_parse(reading->catalog, reading->name, text, strlen(text), reading->diag);
 }
 
-static int read_file(struct reading *reading, const char *path)
+static int read_sensor_file(struct reading *reading, const char *path)
 {
 	int result = sensor_catalog_each(path, read_paragraph, reading);
 
@@ -129,7 +129,7 @@ static int hear_of(struct sensor_observer *observer, const char *pattern, struct
 	return result;
 }
 
-static int ask(struct reading *reading, const char *pattern)
+static int ask_directory(struct reading *reading, const char *pattern)
 {
 	struct sensor_observer *observer;
 	int result = sensor_observer_open(NULL, NULL, reading->diag, &observer);
@@ -179,11 +179,12 @@ static int supply(struct event_catalog *catalog, const char *folder, const char 
 		return -EINVAL;
 	}
 	if (!strchr(rest, '/'))
-		return event_catalog_access(catalog)->files == EVENT_FILES_ALL ? ask(&reading, rest) : -ENOENT;
+		return event_catalog_access(catalog)->files == EVENT_FILES_ALL ? ask_directory(&reading, rest)
+									       : -ENOENT;
 	if (snprintf(path, sizeof path, "%s%s%s", folder && *rest != '/' ? folder : "",
 		     folder && *folder && *rest != '/' ? "/" : "", rest) >= (int)sizeof path)
 		return -ENOENT;
-	return may_read(event_catalog_access(catalog), path) ? read_file(&reading, path) : -ENOENT;
+	return may_read(event_catalog_access(catalog), path) ? read_sensor_file(&reading, path) : -ENOENT;
 }
 
 void sensor_catalog_supply(struct event_catalog *catalog)

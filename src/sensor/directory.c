@@ -71,7 +71,7 @@ static struct sensor_client *find_room(struct sensor_directory *directory, uint3
 }
 
 /* That nobody holds where it takes room from whom has most is no reason for others to wait. */
-static struct sensor_client *make_room(struct sensor_directory *directory, uint32_t uid)
+static struct sensor_client *make_client_room(struct sensor_directory *directory, uint32_t uid)
 {
 	struct sensor_client *room = find_room(directory, uid);
 
@@ -91,7 +91,7 @@ static void refuse_connection(struct sensor_directory *directory, const struct s
 	sensor_refuse(directory, client, -EDQUOT, why);
 }
 
-static void admit(struct sensor_directory *directory, int fd)
+static void admit_client(struct sensor_directory *directory, int fd)
 {
 	struct sensor_client *client = NULL;
 	struct ucred peer = { 0 };
@@ -99,7 +99,7 @@ static void admit(struct sensor_directory *directory, int fd)
 	int send_bytes = SEND_BYTES;
 
 	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		client = make_room(directory, peer.uid);
+		client = make_client_room(directory, peer.uid);
 	if (!client || sensor_wait_add(directory, fd, SENSOR_TAG_CLIENT + (uint64_t)(client - directory->clients))) {
 		refuse_connection(directory,
 				  &(struct sensor_client){ .fd = fd, .pid = (uint32_t)peer.pid, .uid = peer.uid },
@@ -145,7 +145,7 @@ static void accept_all(struct sensor_directory *directory)
 			turn_away(directory);
 		if (fd < 0)
 			return;
-		admit(directory, fd);
+		admit_client(directory, fd);
 	}
 }
 
@@ -157,7 +157,7 @@ static int handle(struct sensor_directory *directory, struct sensor_client *clie
 }
 
 /* The packet, if there is one, is the client's; else result is what came instead. */
-static int step(struct sensor_directory *directory, struct sensor_client *client, int result)
+static int step_client(struct sensor_directory *directory, struct sensor_client *client, int result)
 {
 	if (result > 0) {
 		result = handle(directory, client);
@@ -175,10 +175,10 @@ static int step(struct sensor_directory *directory, struct sensor_client *client
 	return result;
 }
 
-static void serve(struct sensor_directory *directory, struct sensor_client *client)
+static void serve_sensor_client(struct sensor_directory *directory, struct sensor_client *client)
 {
 	for (int i = 0; i < SENSOR_STEPS && client->fd >= 0 && !client->is_passing; i++) {
-		if (step(directory, client, sensor_hand_over_receive(directory, client)) <= 0)
+		if (step_client(directory, client, sensor_hand_over_receive(directory, client)) <= 0)
 			break;
 	}
 }
@@ -192,7 +192,7 @@ static void take_passed(struct sensor_directory *directory)
 		result = 0;
 		client = sensor_hand_over_take(directory, &result);
 		if (client)
-			step(directory, client, result);
+			step_client(directory, client, result);
 	}
 }
 
@@ -263,7 +263,7 @@ int sensor_directory_dispatch(struct sensor_directory *directory)
 			end_process(directory, &directory->processes[tag - SENSOR_TAG_PROCESS]);
 		else if (tag - SENSOR_TAG_CLIENT < SENSOR_CLIENTS_MAX &&
 			 directory->clients[tag - SENSOR_TAG_CLIENT].fd >= 0)
-			serve(directory, &directory->clients[tag - SENSOR_TAG_CLIENT]);
+			serve_sensor_client(directory, &directory->clients[tag - SENSOR_TAG_CLIENT]);
 	}
 	sensor_observers_tell(directory);
 	return 0;
@@ -279,7 +279,7 @@ static int open_timer(struct sensor_directory *directory)
 	return sensor_wait_add(directory, directory->timer_fd, SENSOR_TAG_TIMER);
 }
 
-static int find_group(struct sensor_directory *directory, struct asterism_diag *diag)
+static int find_directory_group(struct sensor_directory *directory, struct asterism_diag *diag)
 {
 	const char *name = directory->options.group;
 	const struct group *group = name ? getgrnam(name) : NULL;
@@ -349,7 +349,7 @@ int sensor_directory_open(const struct sensor_directory_options *options, struct
 		result = open_timer(directory);
 	if (result)
 		diag_error(diag, NULL, result, "cannot start the sensor registry: %s", strerror(-result));
-	else if (!(result = find_group(directory, diag)))
+	else if (!(result = find_directory_group(directory, diag)))
 		result = open_socket(directory, diag);
 	if (result)
 		sensor_directory_close(directory);
@@ -358,7 +358,7 @@ int sensor_directory_open(const struct sensor_directory_options *options, struct
 	return result;
 }
 
-static void close_fd(int fd)
+static void close_client_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -370,8 +370,8 @@ void sensor_directory_close(struct sensor_directory *directory)
 		return;
 	if (directory->listen_fd >= 0 && is_in_place(directory))
 		unlink(directory->path);
-	close_fd(directory->listen_fd);
-	close_fd(directory->spare_fd);
+	close_client_fd(directory->listen_fd);
+	close_client_fd(directory->spare_fd);
 	sensor_hand_over_end(directory);
 	for (size_t i = 0; i < SENSOR_CLIENTS_MAX; i++)
 		send_away(directory, &directory->clients[i]);
@@ -381,9 +381,9 @@ void sensor_directory_close(struct sensor_directory *directory)
 	}
 	if (directory->clock)
 		munmap(directory->clock, SENSOR_PAGE_BYTES);
-	close_fd(directory->clock_fd);
-	close_fd(directory->timer_fd);
-	close_fd(directory->epoll_fd);
+	close_client_fd(directory->clock_fd);
+	close_client_fd(directory->timer_fd);
+	close_client_fd(directory->epoll_fd);
 	alloc_free(directory);
 }
 

@@ -28,7 +28,7 @@ enum { IDLE_MS = 5000, PATIENCE_S = 2, INNOCENT = -1 };
 /* Kinds that no client sends on this socket. */
 enum { NO = SENSOR_KINDS, DONE, NEXT };
 
-static void say(int fd, uint32_t kind, int with)
+static void say_to_passer(int fd, uint32_t kind, int with)
 {
 	struct sensor_message head = { kind, SENSOR_PROTOCOL_VERSION };
 	struct sensor_sending sending = {
@@ -50,7 +50,7 @@ static bool are_memfds(const struct sensor_packet *packet)
 static void pass_one(struct sensor_packet *packet, int from, int to)
 {
 	if (sensor_packet_receive(from, packet) != 1) {
-		say(to, NO, -1);
+		say_to_passer(to, NO, -1);
 	} else if (are_memfds(packet)) {
 		struct sensor_sending sending = { .message = packet->is.bytes,
 						  .bytes = packet->length,
@@ -62,10 +62,10 @@ static void pass_one(struct sensor_packet *packet, int from, int to)
 		sensor_packet_close(packet);
 		return;
 	} else {
-		say(to, NO, -1);
+		say_to_passer(to, NO, -1);
 	}
 	sensor_packet_close(packet);
-	say(to, DONE, -1);
+	say_to_passer(to, DONE, -1);
 }
 
 /* Other threads of the directory's process may have held any lock: nothing but system calls here. */
@@ -112,7 +112,7 @@ static void wake(struct sensor_directory *directory, const struct sensor_passing
 }
 
 /* There is no passer any more; those that waited for it are for the next one. */
-static void leave(struct sensor_directory *directory, uint32_t uid)
+static void leave_passers(struct sensor_directory *directory, uint32_t uid)
 {
 	struct sensor_passers *passers = &directory->passers;
 	struct sensor_left_passer *place = NULL;
@@ -129,7 +129,7 @@ static void leave(struct sensor_directory *directory, uint32_t uid)
 	passers->is_closing = false;
 }
 
-static int start(struct sensor_directory *directory)
+static int start_passer(struct sensor_directory *directory)
 {
 	struct sensor_passers *passers = &directory->passers;
 	int pair[2];
@@ -158,14 +158,14 @@ static int hand_on(struct sensor_directory *directory, struct sensor_client *cli
 	int result;
 
 	if (passers->is_closing)
-		leave(directory, passers->uid);
+		leave_passers(directory, passers->uid);
 	if (look_after_left(passers, client->uid, &place) || !place)
 		return sensor_leave_out(directory, client, -EBUSY,
 					"cannot close the shared memory that was handed over before");
-	result = passers->pid ? 0 : start(directory);
+	result = passers->pid ? 0 : start_passer(directory);
 	if (result)
 		return sensor_leave_out(directory, client, result, "no process accepts the shared memory");
-	say(passers->fd, NEXT, client->fd);
+	say_to_passer(passers->fd, NEXT, client->fd);
 	epoll_ctl(directory->epoll_fd, EPOLL_CTL_DEL, client->fd, NULL);
 	client->is_passing = true;
 	passers->queue[passers->last++ % SENSOR_CLIENTS_MAX] =
@@ -186,7 +186,7 @@ struct sensor_client *sensor_hand_over_take(struct sensor_directory *directory, 
 	if (*result == 0)
 		return NULL;
 	if (*result < 0 && *result != -EMFILE) {
-		leave(directory, (uint32_t)INNOCENT);
+		leave_passers(directory, (uint32_t)INNOCENT);
 		return NULL;
 	}
 	if (*result == 1 && packet->is.head.kind == DONE) {
@@ -227,7 +227,7 @@ void sensor_hand_over_tick(struct sensor_directory *directory)
 	uint32_t uid = is_there ? client->uid : (uint32_t)INNOCENT;
 
 	kill(passers->pid, SIGKILL);
-	leave(directory, uid);
+	leave_passers(directory, uid);
 	if (is_there)
 		directory->send_away(directory, client);
 }

@@ -14,7 +14,7 @@
 
 #define PAYLOAD "syscall_arg(4)"
 
-static uint64_t add(uint64_t key, const char *text)
+static uint64_t hash_with_text(uint64_t key, const char *text)
 {
 	for (; *text; text++)
 		key = sensor_key_byte(key, *text);
@@ -29,7 +29,7 @@ static uint32_t capacity(const struct event_field_spec *field)
 
 uint64_t sensor_hook_key(const struct event_type_spec *spec)
 {
-	uint64_t key = add(add(add(SENSOR_KEY_BASIS, "EVENT"), spec->name), "{");
+	uint64_t key = hash_with_text(hash_with_text(hash_with_text(SENSOR_KEY_BASIS, "EVENT"), spec->name), "{");
 
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		const struct event_field_spec *field = &spec->fields[i];
@@ -37,13 +37,14 @@ uint64_t sensor_hook_key(const struct event_type_spec *spec)
 
 		if (field->value == EVENT_STRING)
 			snprintf(bytes, sizeof bytes, "[%u]", capacity(field));
-		key = add(add(add(key, field->name), ":"), event_value_name(field->value));
-		key = add(add(key, bytes), ",");
+		key = hash_with_text(hash_with_text(hash_with_text(key, field->name), ":"),
+				     event_value_name(field->value));
+		key = hash_with_text(hash_with_text(key, bytes), ",");
 	}
-	return add(key, "}");
+	return hash_with_text(key, "}");
 }
 
-static const char *path_of(struct arena *arena, const struct event_field *field, uint32_t offset)
+static const char *field_path(struct arena *arena, const struct event_field *field, uint32_t offset)
 {
 	bool is_signed = (field->value >= EVENT_I8 && field->value <= EVENT_I64) || field->value == EVENT_TIME;
 	const char *read = field->value == EVENT_STRING ? "user_chars" : is_signed ? "user_int" : "user_uint";
@@ -71,7 +72,7 @@ int sensor_hook(struct arena *arena, const struct event_type_spec *spec, struct 
 				  " AND (current->thread_info.status & 2) == 0",
 				  SYS_prctl, SENSOR_CALL, sensor_hook_key(spec));
 	for (uint32_t i = 0; paths && i < spec->field_count; i++) {
-		paths[i] = path_of(arena, &fields[i], offsets[i]);
+		paths[i] = field_path(arena, &fields[i], offsets[i]);
 		if (!paths[i])
 			return -ENOMEM;
 	}

@@ -24,7 +24,7 @@
 
 enum { CLOCK_LOOKS = 8, CLOCK_MEASURE_MS = 10 };
 
-static int make(const char *name, uint64_t bytes)
+static int make_sensor_memory(const char *name, uint64_t bytes)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), result;
 
@@ -40,7 +40,7 @@ static int make(const char *name, uint64_t bytes)
 /* A page that is ours to write and everybody's to read: its descriptor, and it itself. */
 static int make_page(const char *name, void **page)
 {
-	int fd = make(name, SENSOR_PAGE_BYTES), result;
+	int fd = make_sensor_memory(name, SENSOR_PAGE_BYTES), result;
 
 	if (fd < 0)
 		return fd;
@@ -75,7 +75,7 @@ static bool has_counter(void)
 }
 
 /* Both clocks at one moment: of some looks the quickest. */
-static struct sensor_clock_point look(void)
+static struct sensor_clock_point look_at_clocks(void)
 {
 	struct sensor_clock_point best = { 0, 0 };
 	uint64_t least = UINT64_MAX;
@@ -93,7 +93,7 @@ static struct sensor_clock_point look(void)
 
 void sensor_memory_tick(struct sensor_clock *clock)
 {
-	struct sensor_clock_point point = look();
+	struct sensor_clock_point point = look_at_clocks();
 	struct sensor_clock_point *item = &clock->points[clock->count % SENSOR_CLOCK_POINTS];
 
 	if (clock->clock != RING_CLOCK_TSC)
@@ -128,11 +128,12 @@ int sensor_memory_clock(struct sensor_directory *directory)
 }
 
 /* The header, and what each ring says of itself. */
-static void label(const struct sensor_directory *directory, const struct sensor_known_process *process, char *memory)
+static void write_area_header(const struct sensor_directory *directory, const struct sensor_known_process *process,
+			      char *memory)
 {
 	const struct sensor_shape *shape = &process->shape;
 	struct sensor_area *area = (struct sensor_area *)memory;
-	struct sensor_clock_point now = look();
+	struct sensor_clock_point now = look_at_clocks();
 
 	*area = (struct sensor_area){
 		.magic = SENSOR_AREA_MAGIC,
@@ -166,7 +167,7 @@ static void label(const struct sensor_directory *directory, const struct sensor_
 
 int sensor_memory_area(struct sensor_directory *directory, struct sensor_known_process *process)
 {
-	int fd = make("asterism-sensors", process->bytes), result;
+	int fd = make_sensor_memory("asterism-sensors", process->bytes), result;
 	void *memory;
 
 	if (fd < 0)
@@ -177,7 +178,7 @@ int sensor_memory_area(struct sensor_directory *directory, struct sensor_known_p
 		close(fd);
 		return result;
 	}
-	label(directory, process, memory);
+	write_area_header(directory, process, memory);
 	munmap(memory, process->bytes);
 	process->area_fd = fd;
 	return 0;

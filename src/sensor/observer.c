@@ -71,7 +71,7 @@ struct ring sensor_mapping_ring(const struct sensor_mapping *mapping, uint32_t i
 			      .clock = mapping->clock };
 }
 
-static int connect_to(const char *path, struct asterism_diag *diag)
+static int connect_to_directory(const char *path, struct asterism_diag *diag)
 {
 	int fd = sensor_place_connect(path);
 
@@ -86,13 +86,13 @@ static int connect_to(const char *path, struct asterism_diag *diag)
 }
 
 /* The first one that serves; the last one's refusal where none does. */
-static int find(const char *given, char path[SENSOR_PLACE_BYTES], struct asterism_diag *diag)
+static int connect_to_first(const char *given, char path[SENSOR_PLACE_BYTES], struct asterism_diag *diag)
 {
 	int fd = -ENOENT;
 
 	if (given) {
 		snprintf(path, SENSOR_PLACE_BYTES, "%s", given);
-		return connect_to(given, diag);
+		return connect_to_directory(given, diag);
 	}
 	for (int i = 0; fd < 0 && sensor_place_get(i, path); i++)
 		fd = sensor_place_connect(path);
@@ -106,7 +106,7 @@ static int find(const char *given, char path[SENSOR_PLACE_BYTES], struct asteris
 		return fd;
 	if (!sensor_place_get(0, path)) /* cannot be: too long */
 		return diag_error(diag, NULL, -ENAMETOOLONG, "the path of the sensor registry's socket is too long");
-	return connect_to(path, diag);
+	return connect_to_directory(path, diag);
 }
 
 int sensor_observer_open(const char *path, char *path_found, struct asterism_diag *diag,
@@ -114,7 +114,7 @@ int sensor_observer_open(const char *path, char *path_found, struct asterism_dia
 {
 	char found[SENSOR_PLACE_BYTES] = "";
 	struct sensor_observer *observer;
-	int fd = find(path, found, diag);
+	int fd = connect_to_first(path, found, diag);
 
 	if (path_found)
 		strcpy(path_found, found);
@@ -241,7 +241,7 @@ static int take_left_out(struct sensor_observer *observer, struct sensor_notice 
 	return 1;
 }
 
-static int take_process(struct sensor_observer *observer, struct sensor_notice *notice)
+static int take_observed_process(struct sensor_observer *observer, struct sensor_notice *notice)
 {
 	const struct sensor_packet *packet = &observer->packet;
 	const struct sensor_process *process = &packet->is.process;
@@ -270,7 +270,7 @@ static int take_process(struct sensor_observer *observer, struct sensor_notice *
 	return 1;
 }
 
-static int take_type(const struct sensor_packet *packet, struct sensor_notice *notice)
+static int take_notice_type(const struct sensor_packet *packet, struct sensor_notice *notice)
 {
 	const struct sensor_type *type = &packet->is.type;
 
@@ -284,7 +284,7 @@ static int take_type(const struct sensor_packet *packet, struct sensor_notice *n
 }
 
 /* Returns 1; 0: it is for us; -errno. */
-static int take(struct sensor_observer *observer, struct sensor_notice *notice)
+static int take_notice(struct sensor_observer *observer, struct sensor_notice *notice)
 {
 	const struct sensor_packet *packet = &observer->packet;
 
@@ -295,9 +295,9 @@ static int take(struct sensor_observer *observer, struct sensor_notice *notice)
 	case SENSOR_REFUSED:
 		return take_refusal(observer);
 	case SENSOR_PROCESS:
-		return take_process(observer, notice);
+		return take_observed_process(observer, notice);
 	case SENSOR_TYPE:
-		return take_type(packet, notice);
+		return take_notice_type(packet, notice);
 	case SENSOR_LEFT_OUT:
 		return take_left_out(observer, notice);
 	case SENSOR_ENDED:
@@ -317,7 +317,7 @@ int sensor_observer_next(struct sensor_observer *observer, int wait_ms, struct s
 
 		/* A process whose memory has no place among our descriptors is not the end of the others. */
 		if (result == 1 || (result == -EMFILE && observer->packet.is.head.kind == SENSOR_PROCESS)) {
-			result = take(observer, notice);
+			result = take_notice(observer, notice);
 			sensor_packet_close(&observer->packet);
 			if (result)
 				return result;

@@ -25,8 +25,8 @@ static bool means(const struct sensor_pattern *pattern, const struct sensor_know
 }
 
 /* Whether a type is meant by a pattern that has this flag. */
-static bool is_meant(const struct sensor_client *client, const struct sensor_known_process *process, uint32_t type,
-		     uint32_t flag)
+static bool is_type_meant(const struct sensor_client *client, const struct sensor_known_process *process, uint32_t type,
+			  uint32_t flag)
 {
 	for (uint32_t i = 0; i < client->pattern_count; i++) {
 		if ((client->patterns[i].flags & flag) == flag && means(&client->patterns[i], process, type))
@@ -40,16 +40,16 @@ static uint32_t held(const struct sensor_client *client, const struct sensor_kno
 {
 	uint32_t flags = 0;
 
-	if (is_meant(client, process, type, SENSOR_OPEN))
+	if (is_type_meant(client, process, type, SENSOR_OPEN))
 		flags |= SENSOR_OPEN;
-	if (is_meant(client, process, type, SENSOR_KERNEL))
+	if (is_type_meant(client, process, type, SENSOR_KERNEL))
 		flags |= SENSOR_KERNEL;
 	return flags;
 }
 
 /* The client holds open what flags say, or no more. */
-static void hold(const struct sensor_directory *directory, struct sensor_known_process *process, uint32_t type,
-		 uint32_t flags, bool is_open)
+static void hold_known_type(const struct sensor_directory *directory, struct sensor_known_process *process,
+			    uint32_t type, uint32_t flags, bool is_open)
 {
 	struct sensor_known_type *known = &process->types[type];
 	uint32_t one = is_open ? 1 : UINT32_MAX;
@@ -63,15 +63,15 @@ static void hold(const struct sensor_directory *directory, struct sensor_known_p
 	sensor_gate_set(directory, process, type);
 }
 
-static bool wants(const struct sensor_client *client, const struct sensor_known_process *process)
+static bool wants_process(const struct sensor_client *client, const struct sensor_known_process *process)
 {
 	uint32_t flag = process->state == SENSOR_HAS_ENDED ? SENSOR_ENDED_TOO : 0;
-	bool is_meant_itself = is_meant(client, process, UINT32_MAX, flag);
+	bool is_meant_itself = is_type_meant(client, process, UINT32_MAX, flag);
 
 	if (!client->sees_all && client->uid != process->told.uid)
 		return false;
 	for (uint32_t i = 0; !is_meant_itself && i < process->type_count; i++)
-		is_meant_itself = is_meant(client, process, i, flag);
+		is_meant_itself = is_type_meant(client, process, i, flag);
 	return is_meant_itself;
 }
 
@@ -120,7 +120,7 @@ static int tell_type(struct sensor_directory *directory, struct sensor_client *c
 	sending.text_bytes = strlen(known->text) + 1;
 	result = sensor_packet_send(client->fd, &sending);
 	if (!result)
-		hold(directory, process, index, opens, true);
+		hold_known_type(directory, process, index, opens, true);
 	return result;
 }
 
@@ -134,7 +134,7 @@ static int tell_of(struct sensor_directory *directory, struct sensor_client *cli
 	int result = 0;
 
 	if (!progress->is_told) {
-		if (!wants(client, process))
+		if (!wants_process(client, process))
 			return 0;
 		result = tell_process(client, process);
 		if (result)
@@ -185,7 +185,7 @@ static void drop_answered(struct sensor_client *client)
 	client->pattern_count = kept;
 }
 
-static int tell(struct sensor_directory *directory, struct sensor_client *client)
+static int tell_observer(struct sensor_directory *directory, struct sensor_client *client)
 {
 	struct sensor_ended end = { .head = { SENSOR_END, SENSOR_PROTOCOL_VERSION } };
 	struct sensor_sending sending = { .message = &end, .bytes = sizeof end };
@@ -223,12 +223,12 @@ static void open_told(struct sensor_directory *directory, struct sensor_client *
 			client->pattern_count--;
 			before = held(client, process, j);
 			client->pattern_count++;
-			hold(directory, process, j, now & ~before, true);
+			hold_known_type(directory, process, j, now & ~before, true);
 		}
 	}
 }
 
-static bool has_room(const struct sensor_directory *directory, uint32_t uid)
+static bool has_observer_room(const struct sensor_directory *directory, uint32_t uid)
 {
 	uint32_t own = 0;
 
@@ -247,9 +247,9 @@ static int become_observer(struct sensor_directory *directory, struct sensor_cli
 		return 0;
 	if (client->process)
 		return -EBADMSG;
-	if (!has_room(directory, client->uid) &&
+	if (!has_observer_room(directory, client->uid) &&
 	    !(sensor_share_make_room(directory, SENSOR_SHARE_OBSERVERS, client->uid, 1) &&
-	      has_room(directory, client->uid)))
+	      has_observer_room(directory, client->uid)))
 		return sensor_refuse(directory, client, -EDQUOT,
 				     "this user has reached its limit of sensor readers, or all readers are in use");
 	sensor_left_out_forget_gone(directory);
@@ -291,7 +291,7 @@ void sensor_client_close(struct sensor_directory *directory, struct sensor_clien
 		struct sensor_known_process *process = &directory->processes[i];
 
 		for (uint32_t j = 0; j < client->progress[i].types; j++)
-			hold(directory, process, j, held(client, process, j), false);
+			hold_known_type(directory, process, j, held(client, process, j), false);
 	}
 	directory->stats.observers -= client->progress != NULL;
 	alloc_free(client->progress);
@@ -324,7 +324,7 @@ void sensor_observers_tell(struct sensor_directory *directory)
 
 		if (client->fd < 0 || !client->progress || !client->patterns)
 			continue;
-		result = tell(directory, client);
+		result = tell_observer(directory, client);
 		if (result && result != -EAGAIN)
 			sensor_client_close(directory, client);
 		else

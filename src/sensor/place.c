@@ -19,7 +19,7 @@
 
 enum { BACKLOG = 64 };
 
-static bool put(char path[SENSOR_PLACE_BYTES], const char *folder, const char *name)
+static bool put_place_path(char path[SENSOR_PLACE_BYTES], const char *folder, const char *name)
 {
 	int length = snprintf(path, SENSOR_PLACE_BYTES, "%s%s%s", folder, *folder && *name ? "/" : "", name);
 
@@ -31,10 +31,10 @@ bool sensor_place_get(int index, char path[SENSOR_PLACE_BYTES])
 	const char *given = sensor_socket_path(getenv(SENSOR_SOCKET_VARIABLE)), *folder = getenv("XDG_RUNTIME_DIR");
 
 	if (given)
-		return index == 0 && put(path, given, "");
+		return index == 0 && put_place_path(path, given, "");
 	if (index == 0)
-		return put(path, SENSOR_SOCKET_SYSTEM, "");
-	return index == 1 && folder && put(path, folder, SENSOR_SOCKET_USER);
+		return put_place_path(path, SENSOR_SOCKET_SYSTEM, "");
+	return index == 1 && folder && put_place_path(path, folder, SENSOR_SOCKET_USER);
 }
 
 int sensor_place_own(const char *given, char path[SENSOR_PLACE_BYTES])
@@ -46,10 +46,10 @@ int sensor_place_own(const char *given, char path[SENSOR_PLACE_BYTES])
 	if (!given && geteuid() == 0)
 		given = SENSOR_SOCKET_SYSTEM;
 	if (given)
-		return put(path, given, "") ? 0 : -ENAMETOOLONG;
+		return put_place_path(path, given, "") ? 0 : -ENAMETOOLONG;
 	if (!folder)
 		return -ENOENT;
-	return put(path, folder, SENSOR_SOCKET_USER) ? 0 : -ENAMETOOLONG;
+	return put_place_path(path, folder, SENSOR_SOCKET_USER) ? 0 : -ENAMETOOLONG;
 }
 
 static int address_of(const char *path, struct sockaddr_un *address)
@@ -97,7 +97,7 @@ bool sensor_place_identify(const char *path, struct sensor_place_id *id)
 }
 
 /* Removes a socket that nobody listens at. -EADDRINUSE: somebody does; -EEXIST: it is something else. */
-static int clear(const char *path)
+static int clear_socket_place(const char *path)
 {
 	struct stat status;
 	int fd;
@@ -152,7 +152,7 @@ int sensor_place_listen(const char *path)
 	struct sockaddr_un address;
 	int result = address_of(path, &address), fd;
 
-	if (result || (result = prepare_folder(path)) || (result = clear(path)))
+	if (result || (result = prepare_folder(path)) || (result = clear_socket_place(path)))
 		return result;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

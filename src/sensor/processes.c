@@ -67,7 +67,7 @@ static struct use use_of(struct sensor_directory *directory, uint32_t uid)
 	return use;
 }
 
-static struct sensor_known_process *find_place(struct sensor_directory *directory)
+static struct sensor_known_process *find_free_process(struct sensor_directory *directory)
 {
 	for (size_t i = 0; i < SENSOR_PROCESSES_MAX; i++) {
 		if (directory->processes[i].state == SENSOR_NO_PROCESS)
@@ -118,17 +118,17 @@ void sensor_process_describe(struct sensor_process *told)
 	}
 }
 
-static bool has_room(struct sensor_directory *directory, uint64_t bytes, enum sensor_share share)
+static bool has_process_room(struct sensor_directory *directory, uint64_t bytes, enum sensor_share share)
 {
 	return share == SENSOR_SHARE_BYTES ? use_of(directory, UINT32_MAX).bytes + bytes <= directory->bytes_max
-					   : find_place(directory) != NULL;
+					   : find_free_process(directory) != NULL;
 }
 
 /* Those that have ended give way, then who has most. */
-static bool make_room(struct sensor_directory *directory, const struct sensor_client *client, uint64_t bytes,
-		      enum sensor_share share)
+static bool make_share_room(struct sensor_directory *directory, const struct sensor_client *client, uint64_t bytes,
+			    enum sensor_share share)
 {
-	while (!has_room(directory, bytes, share)) {
+	while (!has_process_room(directory, bytes, share)) {
 		struct sensor_known_process *oldest = use_of(directory, UINT32_MAX).oldest;
 
 		if (oldest)
@@ -157,12 +157,12 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 	if (use.count >= sensor_process_max(directory, client->uid))
 		return NULL;
 	*why = "the sensor memory of all users together is exhausted";
-	if (!make_room(directory, client, bytes, SENSOR_SHARE_BYTES))
+	if (!make_share_room(directory, client, bytes, SENSOR_SHARE_BYTES))
 		return NULL;
 	*why = "the limit of processes with sensors is reached";
-	if (!make_room(directory, client, bytes, SENSOR_SHARE_PROCESSES))
+	if (!make_share_room(directory, client, bytes, SENSOR_SHARE_PROCESSES))
 		return NULL;
-	process = find_place(directory);
+	process = find_free_process(directory);
 	*process = (struct sensor_known_process){
 		.state = SENSOR_IS_MAPPING,
 		.told = { .head = { SENSOR_PROCESS, SENSOR_PROTOCOL_VERSION },
@@ -185,7 +185,7 @@ struct sensor_known_process *sensor_process_new(struct sensor_directory *directo
 	return process;
 }
 
-static void close_fd(int *fd)
+static void close_area_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -202,8 +202,8 @@ void sensor_process_end(struct sensor_directory *directory, struct sensor_known_
 	}
 	process->gates = NULL;
 	process->client = NULL;
-	close_fd(&process->gates_fd);
-	close_fd(&process->pid_fd);
+	close_area_fd(&process->gates_fd);
+	close_area_fd(&process->pid_fd);
 	if (process->state != SENSOR_IS_READY) {
 		sensor_process_free(directory, process);
 		return;
@@ -226,15 +226,15 @@ void sensor_process_free(struct sensor_directory *directory, struct sensor_known
 	alloc_free(process->types);
 	if (process->gates)
 		munmap(process->gates, SENSOR_PAGE_BYTES);
-	close_fd(&process->area_fd);
-	close_fd(&process->gates_fd);
-	close_fd(&process->pid_fd);
+	close_area_fd(&process->area_fd);
+	close_area_fd(&process->gates_fd);
+	close_area_fd(&process->pid_fd);
 	directory->stats.bytes -= process->bytes;
 	*process = (struct sensor_known_process){ .state = SENSOR_NO_PROCESS };
 }
 
 /* Reads the text into type. */
-static enum sensor_fault read_type(const char *text, struct sensor_known_type *type)
+static enum sensor_fault read_sensor_type(const char *text, struct sensor_known_type *type)
 {
 	const struct event_catalog_access access = { .files = EVENT_FILES_NONE, .is_foreign = true };
 	struct event_catalog *catalog = sensor_catalog_is_paragraph(text) ? event_catalog_new() : NULL;
@@ -257,7 +257,7 @@ static enum sensor_fault read_type(const char *text, struct sensor_known_type *t
 	return fault;
 }
 
-static bool is_known(const struct sensor_known_process *process, const char *name)
+static bool has_known_type(const struct sensor_known_process *process, const char *name)
 {
 	for (uint32_t i = 0; i < process->type_count; i++) {
 		const struct sensor_known_type *type = &process->types[i];
@@ -277,10 +277,10 @@ enum sensor_fault sensor_process_add(struct sensor_known_process *process, const
 	process->text_bytes += strlen(text) + 1;
 	if (process->text_bytes > SENSOR_TEXT_BYTES_MAX)
 		return SENSOR_IS_TOO_LARGE;
-	fault = read_type(text, type);
+	fault = read_sensor_type(text, type);
 	if (fault)
 		return fault;
-	if (is_known(process, type->name))
+	if (has_known_type(process, type->name))
 		return SENSOR_IS_KNOWN;
 	type->text = alloc_text(text);
 	type->is_taken = type->text != NULL;
@@ -291,6 +291,6 @@ void sensor_process_mark(struct sensor_known_process *process, uint32_t type, bo
 {
 	struct sensor_known_type *known = &process->types[type];
 
-	if (known->is_taken && (is_absent || !is_known(process, known->name)))
+	if (known->is_taken && (is_absent || !has_known_type(process, known->name)))
 		known->is_absent = is_absent;
 }

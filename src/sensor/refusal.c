@@ -27,7 +27,7 @@ int sensor_refuse(struct sensor_directory *directory, const struct sensor_client
 	return error;
 }
 
-static bool is_there(const struct sensor_process *told)
+static bool is_process_there(const struct sensor_process *told)
 {
 	uint64_t birth;
 
@@ -45,7 +45,7 @@ void sensor_left_out_note(struct sensor_directory *directory, const struct senso
 	for (size_t i = 0; i < SENSOR_LEFT_OUT_MAX; i++) {
 		const struct sensor_process *told = &directory->left_out[i].told;
 
-		if (told->number && told->pid == client->pid && is_there(told))
+		if (told->number && told->pid == client->pid && is_process_there(told))
 			return;
 	}
 	sensor_process_describe(&left.told);
@@ -72,7 +72,7 @@ void sensor_left_out_forget_gone(struct sensor_directory *directory)
 	for (size_t i = 0; i < SENSOR_LEFT_OUT_MAX; i++) {
 		struct sensor_process *told = &directory->left_out[i].told;
 
-		if (told->number && !is_there(told))
+		if (told->number && !is_process_there(told))
 			told->number = 0;
 	}
 }

@@ -55,7 +55,7 @@ static bool parse_values(struct smc_reading *reading, struct smc_words *values)
 }
 
 /* type[:alias] [ { values } ] [ BY { } ] [ WHERE { } ], or AFTER. */
-static bool parse_event(struct smc_reading *reading, struct smc_bound *bound)
+static bool parse_bound_event(struct smc_reading *reading, struct smc_bound *bound)
 {
 	size_t end;
 
@@ -123,7 +123,7 @@ static bool parse_bound(struct smc_reading *reading, char sort, struct smc_bound
 	if (reading->token.kind == LANG_TOKEN_LPAREN && !parse_words(reading, LANG_TOKEN_RPAREN, &bound->params))
 		return false;
 	return smc_take(reading, LANG_TOKEN_ASSIGN, "'='") &&
-	       (sort == 'E' ? parse_event(reading, bound) : parse_meaning(reading, bound));
+	       (sort == 'E' ? parse_bound_event(reading, bound) : parse_meaning(reading, bound));
 }
 
 /* One line; *sort is what it binds, 0: nothing. */

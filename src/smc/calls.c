@@ -16,7 +16,7 @@ struct smc_bound *smc_find(const struct smc_work *work, char sort, const char *n
 	return NULL;
 }
 
-static bool refuse(struct smc_work *work, const struct smc_word *at, const char *hint, const char *what)
+static bool refuse_word(struct smc_work *work, const struct smc_word *at, const char *hint, const char *what)
 {
 	lang_error(work->report, &at->at, hint, "%s", what);
 	return false;
@@ -43,7 +43,7 @@ static const struct smc_bound *find_call(struct smc_work *work, char sort, const
 	return NULL;
 }
 
-static bool is_plain(const char *text)
+static bool is_plain_word(const char *text)
 {
 	while (lang_is_word((unsigned char)*text) || *text == '.')
 		text++;
@@ -61,7 +61,7 @@ static const char *argument_text(struct smc_work *work, const struct smc_place *
 		if (strcmp(transition->params.items[i].text, name) != 0)
 			continue;
 		value = place->event->values.items[i].text;
-		return is_plain(value) ? value : lang_hint(work->report, "(%s)", value);
+		return is_plain_word(value) ? value : lang_hint(work->report, "(%s)", value);
 	}
 	return NULL;
 }
@@ -116,8 +116,8 @@ static const char *call_text(struct smc_work *work, const struct smc_place *plac
 	if (!bound || !smc_arguments_of(work, place, call, bound, &arguments))
 		return NULL;
 	if (bound->meaning == SMC_KEY) {
-		refuse(work, &call->word, "join it to the others with &&",
-		       "the call that finds the instance must stand alone, or be joined by &&");
+		refuse_word(work, &call->word, "join it to the others with &&",
+			    "the call that finds the instance must stand alone, or be joined by &&");
 		return NULL;
 	}
 	text = smc_expand(work, &bound->text, &arguments);
@@ -147,15 +147,15 @@ static bool take_key(struct smc_work *work, const struct smc_expr *call, const s
 		const char *value = key_value(bound, arguments, bound->values.items[i].text);
 
 		if (!value)
-			return refuse(work, &bound->values.items[i], NULL, "this is not a parameter of the call");
+			return refuse_word(work, &bound->values.items[i], NULL, "this is not a parameter of the call");
 		leg->is_partial |= *value == '*';
 		by = by ? smc_made(work, lang_hint(work->report, "%s, %s", by, value)) : value;
 		if (!by)
 			return false;
 	}
 	if (bound->values.count != work->binding->keys.count || !by)
-		return refuse(work, &bound->name, "KEY { } gives a parameter, or *, for each",
-			      "the machine has a different number of keys");
+		return refuse_word(work, &bound->name, "KEY { } gives a parameter, or *, for each",
+				   "the machine has a different number of keys");
 	if (leg->by && strcmp(leg->by, by) != 0) {
 		lang_error(work->report, &call->word.at, "an event finds its instance in one way",
 			   "this takes %s as the key, but the call before it takes %s", by, leg->by);
@@ -211,8 +211,8 @@ bool smc_guard(struct smc_work *work, const struct smc_place *place, const struc
 static bool take_new(struct smc_work *work, const struct smc_place *place, const struct smc_expr *call)
 {
 	return (place->state == work->file->first && place->transition) ||
-	       refuse(work, &call->word, "there is one instance for a key, and each key has its own",
-		      "another instance can only be created in the first state");
+	       refuse_word(work, &call->word, "there is one instance for a key, and each key has its own",
+			   "another instance can only be created in the first state");
 }
 
 /* A number and its unit are one word. */
@@ -233,10 +233,11 @@ static bool take_timer(struct smc_work *work, const struct smc_place *place, con
 		return false;
 	time = without_blanks(work, time);
 	if (!state || place->is_exit)
-		return refuse(work, &call->word, "start it where a state is entered",
-			      "a timer can only be started on the way into a state");
+		return refuse_word(work, &call->word, "start it where a state is entered",
+				   "a timer can only be started on the way into a state");
 	if (state->timer && strcmp(state->timer, time) != 0)
-		return refuse(work, &call->word, NULL, "the timer of this state is started with two different times");
+		return refuse_word(work, &call->word, NULL,
+				   "the timer of this state is started with two different times");
 	state->timer = time;
 	leg->has_timer = true;
 	return true;
@@ -290,15 +291,15 @@ static bool take_action(struct smc_work *work, const struct smc_place *place, co
 		return take_new(work, place, call);
 	case SMC_END:
 		leg->ends = true;
-		return place->transition ||
-		       refuse(work, &call->word, "move it to a transition", "an instance can end only in a transition");
+		return place->transition || refuse_word(work, &call->word, "move it to a transition",
+							"an instance can end only in a transition");
 	case SMC_TIMER:
 		return take_timer(work, place, call, smc_expand(work, &bound->text, &arguments), leg);
 	case SMC_STOP:
 		leg->stops_timer = true;
 		return place->is_exit || place->target ||
-		       refuse(work, &call->word, "leave the state",
-			      "a timer runs as long as the instance is in the state");
+		       refuse_word(work, &call->word, "leave the state",
+				   "a timer runs as long as the instance is in the state");
 	default:
 		return add_text(work, smc_expand(work, &bound->text, &arguments), leg);
 	}

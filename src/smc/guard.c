@@ -8,7 +8,7 @@
 static const char guards_are[] =
 	"guards are calls, comparisons of arguments and constants, && || ! ( ); make the rest a function and bind it";
 
-static struct smc_expr *new_expr(struct smc_reading *reading, enum smc_expr_kind kind)
+static struct smc_expr *new_guard_expr(struct smc_reading *reading, enum smc_expr_kind kind)
 {
 	struct smc_expr *expr;
 
@@ -57,11 +57,11 @@ static bool parse_operand(struct smc_reading *reading, struct smc_expr **operand
 
 	kind = reading->token.kind;
 	if (kind == LANG_TOKEN_WORD && !is_negative)
-		*operand = new_expr(reading, SMC_NAME);
+		*operand = new_guard_expr(reading, SMC_NAME);
 	else if (kind == LANG_TOKEN_STRING && !is_negative)
-		*operand = new_expr(reading, SMC_STRING);
+		*operand = new_guard_expr(reading, SMC_STRING);
 	else if (kind == LANG_TOKEN_INTEGER && reading->token.unit == LANG_PLAIN)
-		*operand = new_expr(reading, SMC_LITERAL);
+		*operand = new_guard_expr(reading, SMC_LITERAL);
 	else
 		return smc_refuse(reading, guards_are, "this cannot be translated");
 	if (!*operand)
@@ -91,7 +91,7 @@ static bool parse_comparison(struct smc_reading *reading, struct smc_expr **guar
 	*guard = left;
 	if (reading->token.kind < LANG_TOKEN_EQ || reading->token.kind > LANG_TOKEN_GE)
 		return left->kind == SMC_CALL || smc_refuse(reading, guards_are, "a value alone is not a guard here");
-	comparison = new_expr(reading, SMC_COMPARE);
+	comparison = new_guard_expr(reading, SMC_COMPARE);
 	if (!comparison)
 		return false;
 	smc_advance(reading);
@@ -107,7 +107,7 @@ static bool parse_not(struct smc_reading *reading, struct smc_expr **guard)
 	if (++reading->depth > LANG_DEPTH_MAX)
 		return smc_refuse(reading, NULL, "this is nested too deeply");
 	if (reading->token.kind == LANG_TOKEN_LNOT_C) {
-		*guard = new_expr(reading, SMC_NOT);
+		*guard = new_guard_expr(reading, SMC_NOT);
 		smc_advance(reading);
 		is_fine = *guard && parse_not(reading, &(*guard)->left);
 	} else if (smc_accept(reading, LANG_TOKEN_LPAREN)) {
@@ -120,19 +120,19 @@ static bool parse_not(struct smc_reading *reading, struct smc_expr **guard)
 }
 
 /* A chain of && or of ||: LAND binds tighter. Chains lean to the left, so only their length grows. */
-static bool parse_chain(struct smc_reading *reading, struct smc_expr **guard, bool is_and)
+static bool parse_guard_chain(struct smc_reading *reading, struct smc_expr **guard, bool is_and)
 {
-	if (!(is_and ? parse_not(reading, guard) : parse_chain(reading, guard, true)))
+	if (!(is_and ? parse_not(reading, guard) : parse_guard_chain(reading, guard, true)))
 		return false;
 	while (reading->token.kind == (is_and ? LANG_TOKEN_LAND_C : LANG_TOKEN_LOR_C)) {
-		struct smc_expr *both = new_expr(reading, is_and ? SMC_AND : SMC_OR);
+		struct smc_expr *both = new_guard_expr(reading, is_and ? SMC_AND : SMC_OR);
 
 		smc_advance(reading);
 		if (!both)
 			return false;
 		both->left = *guard;
 		*guard = both;
-		if (!(is_and ? parse_not(reading, &both->right) : parse_chain(reading, &both->right, true)))
+		if (!(is_and ? parse_not(reading, &both->right) : parse_guard_chain(reading, &both->right, true)))
 			return false;
 	}
 	return true;
@@ -140,7 +140,7 @@ static bool parse_chain(struct smc_reading *reading, struct smc_expr **guard, bo
 
 static bool parse_or(struct smc_reading *reading, struct smc_expr **guard)
 {
-	return parse_chain(reading, guard, false);
+	return parse_guard_chain(reading, guard, false);
 }
 
 bool smc_parse_guard(struct smc_reading *reading, struct smc_expr **guard)

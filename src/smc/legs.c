@@ -49,7 +49,7 @@ static bool find_target(const struct search *search, const struct smc_transition
 }
 
 /* What would have to be done for every instance cannot be. */
-static bool check_key(const struct search *search, const struct smc_transition *transition, struct smc_leg *leg)
+static bool check_leg_keys(const struct search *search, const struct smc_transition *transition, struct smc_leg *leg)
 {
 	struct smc_bound *event = search->event;
 
@@ -132,7 +132,7 @@ static void add_leg(struct search *search, const struct smc_transition *transiti
 	if (leg->is_idle)
 		leg->target = NULL;
 	search->is_closed = !leg->where && !is_keyed;
-	if (!check_key(search, transition, leg) || !check_end(search, transition, leg))
+	if (!check_leg_keys(search, transition, leg) || !check_end(search, transition, leg))
 		return;
 	was_settled = search->is_settled;
 	search->is_settled |= !leg->where;
@@ -154,7 +154,7 @@ static void add_of(struct search *search, const struct smc_state *state, const c
 	}
 }
 
-static void add_name(struct search *search, const struct smc_word *name)
+static void find_legs_of_name(struct search *search, const struct smc_word *name)
 {
 	const struct smc_state *fallback = smc_find_state(search->work->file, search->state->map.text, "Default");
 
@@ -219,5 +219,5 @@ void smc_state_legs(struct smc_work *work, struct smc_state *state)
 	state->entry_text = block_text(work, state, true);
 	state->exit_text = block_text(work, state, false);
 	for (unsigned i = 0; i < count && !lang_report_full(work->report); i++)
-		add_name(&search, &names[i]);
+		find_legs_of_name(&search, &names[i]);
 }

@@ -31,7 +31,7 @@ static bool find_binding(struct smc_work *work, struct smc_input *input)
 	return false;
 }
 
-static bool translate(struct smc_work *work, struct smc_input *input, struct text_buffer *text)
+static bool translate_input(struct smc_work *work, struct smc_input *input, struct text_buffer *text)
 {
 	struct smc_reading reading = { .report = work->report, .arena = work->arena };
 
@@ -66,7 +66,7 @@ int smc_translate(struct smc_input *input, struct asterism_diag *diag, char **ru
 
 	if (!arena)
 		return diag_no_memory(diag);
-	translate(&work, input, &text);
+	translate_input(&work, input, &text);
 	result = lang_report_flush(&report);
 	if (!result && text_take(&text, rule))
 		result = diag_no_memory(diag);

@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-static bool read_address(const char *text, struct sockaddr_in *address)
+static bool read_listen_address(const char *text, struct sockaddr_in *address)
 {
 	const char *colon = strrchr(text, ':'), *digits = colon ? colon + 1 : text;
 	char host[64] = "127.0.0.1", *end;
@@ -34,7 +34,7 @@ int trace_listen(const char *text, struct asterism_diag *diag)
 	const int yes = 1;
 	int fd, peer = -1, result;
 
-	if (!read_address(text, &address))
+	if (!read_listen_address(text, &address))
 		return diag_error(diag, NULL, -EINVAL,
 				  "invalid address to listen at: '%s' (use one like 9000 or 0.0.0.0:9000)", text);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -34,7 +34,7 @@ struct merge {
 	size_t type_count, type_capacity;
 };
 
-static bool is_before(const void *left, const void *right)
+static bool is_input_before(const void *left, const void *right)
 {
 	const struct input *a = *(struct input *const *)left, *b = *(struct input *const *)right;
 	uint64_t at_a = a->event.record->ts, at_b = b->event.record->ts;
@@ -42,21 +42,21 @@ static bool is_before(const void *left, const void *right)
 	return at_a != at_b ? at_a < at_b : a < b;
 }
 
-static struct heap heap_of(struct merge *merge)
+static struct heap inputs_heap(struct merge *merge)
 {
 	return (struct heap){
 		.items = merge->heap,
 		.count = merge->heap_count,
 		.item_bytes = sizeof(struct input *),
 		.children = 2,
-		.is_before = is_before,
+		.is_before = is_input_before,
 	};
 }
 
-static void push(struct merge *merge, struct input *input)
+static void push_input(struct merge *merge, struct input *input)
 {
 	size_t at = merge->heap_count++;
-	struct heap heap = heap_of(merge);
+	struct heap heap = inputs_heap(merge);
 
 	heap_up(&heap, at, &input);
 }
@@ -66,7 +66,7 @@ static void push(struct merge *merge, struct input *input)
  *
  * Losses are told with the next event to be given, which is not after the one that the input has told them with.
  */
-static void take_state(struct merge *merge, struct input *input)
+static void take_clock_state(struct merge *merge, struct input *input)
 {
 	const struct event_source *source = input->source;
 
@@ -81,43 +81,43 @@ static void take_state(struct merge *merge, struct input *input)
 }
 
 /* As next of a source, into the input's hand. */
-static int take_event(struct merge *merge, struct input *input)
+static int take_input_event(struct merge *merge, struct input *input)
 {
 	int result = event_source_next(input->source, &input->event);
 
 	if (result >= 0)
-		take_state(merge, input);
+		take_clock_state(merge, input);
 	return result;
 }
 
 /* Asks the inputs for their first events. One that was interrupted is asked again by the next call. */
-static int start(struct merge *merge)
+static int start_inputs(struct merge *merge)
 {
 	while (merge->started < merge->input_count) {
 		struct input *input = &merge->inputs[merge->started];
-		int result = take_event(merge, input);
+		int result = take_input_event(merge, input);
 
 		if (result < 0)
 			return result;
 		if (result > 0)
-			push(merge, input);
+			push_input(merge, input);
 		merge->started++;
 	}
 	return 0;
 }
 
 /* The next event of the input that gave the last one takes its place in the heap. */
-static int replace(struct merge *merge)
+static int replace_first_input(struct merge *merge)
 {
 	struct input *input = merge->heap[0];
 	struct heap heap;
-	int result = take_event(merge, input);
+	int result = take_input_event(merge, input);
 
 	if (result < 0)
 		return result;
 	if (result == 0)
 		input = merge->heap[--merge->heap_count];
-	heap = heap_of(merge);
+	heap = inputs_heap(merge);
 	if (heap.count)
 		heap_down(&heap, 0, &input);
 	return 0;
@@ -161,10 +161,10 @@ static int renumber(struct merge *merge, struct input *input)
 static int merge_next(struct event_source *source, struct event *event)
 {
 	struct merge *merge = (struct merge *)source;
-	int result = start(merge);
+	int result = start_inputs(merge);
 
 	if (!result && merge->given)
-		result = replace(merge);
+		result = replace_first_input(merge);
 	if (result)
 		return result;
 	merge->given = false;
@@ -211,7 +211,7 @@ static bool merge_holds(struct event_source *source, const struct event_type *ty
 	return false;
 }
 
-static void release(struct merge *merge)
+static void release_merge(struct merge *merge)
 {
 	for (size_t i = 0; merge->inputs && i < merge->input_count; i++)
 		alloc_free(merge->inputs[i].numbers);
@@ -227,7 +227,7 @@ static void merge_free(struct event_source *source)
 
 	for (size_t i = 0; i < merge->input_count; i++)
 		event_source_free(merge->inputs[i].source);
-	release(merge);
+	release_merge(merge);
 }
 
 static const struct event_source_kind kind = {
@@ -252,7 +252,7 @@ int trace_merge_new(struct event_source *const *sources, size_t count, struct as
 	merge->inputs = alloc_zero(count, sizeof *merge->inputs);
 	merge->heap = alloc_zero(count, sizeof(struct input *));
 	if (!merge->inputs || !merge->heap) {
-		release(merge);
+		release_merge(merge);
 		return diag_no_memory(diag);
 	}
 	for (size_t i = 0; i < count; i++)

@@ -20,7 +20,7 @@ static bool is_standard_input(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-static int say(struct asterism_diag *diag, const char *path, const char *text)
+static int say_open_error(struct asterism_diag *diag, const char *path, const char *text)
 {
 	struct diag_source source = { .file = path };
 
@@ -35,11 +35,11 @@ static int open_lines(const char *path, struct event_catalog *catalog, struct as
 	struct stat status;
 
 	if (fd < 0 && errno == ENOENT)
-		return say(diag, name, "no such file");
+		return say_open_error(diag, name, "no such file");
 	if (fd < 0 && errno == EACCES)
-		return say(diag, name, "cannot read this file: permission denied");
+		return say_open_error(diag, name, "cannot read this file: permission denied");
 	if (fd < 0)
-		return say(diag, name, strerror(errno));
+		return say_open_error(diag, name, strerror(errno));
 	result = trace_jsonl_new(fd, name, catalog, diag, made);
 	if (result) {
 		close(fd);
@@ -52,8 +52,8 @@ static int open_lines(const char *path, struct event_catalog *catalog, struct as
 }
 
 /* A stream from elsewhere. Takes fd, which may be an error that was told. */
-static int open_stream(int fd, const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
-		       struct event_source **made)
+static int open_trace_stream(int fd, const char *path, struct event_catalog *catalog, struct asterism_diag *diag,
+			     struct event_source **made)
 {
 	int result = fd < 0 ? fd : trace_jsonl_new(fd, path, catalog, diag, made);
 
@@ -70,7 +70,7 @@ static int open_frames(const char *path, struct event_catalog *catalog, struct a
 		       struct event_source **made)
 {
 	int fd = trace_serial(path + strlen(TRACE_SERIAL_PREFIX), diag);
-	int result = open_stream(fd, path, catalog, diag, made);
+	int result = open_trace_stream(fd, path, catalog, diag, made);
 
 	if (!result && trace_jsonl_unframe(*made)) {
 		event_source_free(*made);
@@ -94,7 +94,8 @@ int trace_open(const char *path, struct event_catalog *catalog, struct asterism_
 	struct stat status;
 
 	if (has_prefix(path, TRACE_LISTEN_PREFIX))
-		return open_stream(trace_listen(path + strlen(TRACE_LISTEN_PREFIX), diag), path, catalog, diag, made);
+		return open_trace_stream(trace_listen(path + strlen(TRACE_LISTEN_PREFIX), diag), path, catalog, diag,
+					 made);
 	if (has_prefix(path, TRACE_SERIAL_PREFIX))
 		return open_frames(path, catalog, diag, made);
 	if (is_standard_input(path) || stat(path, &status) || !S_ISDIR(status.st_mode))

@@ -21,7 +21,7 @@ static bool comes_back(const struct lang_machine *machine)
 	return false;
 }
 
-static int init(struct machine_build *build, struct unit_build *unit, const struct lang_machine *machine)
+static int init_machine(struct machine_build *build, struct unit_build *unit, const struct lang_machine *machine)
 {
 	*build = (struct machine_build){ .machine = machine };
 	build->base = (struct rule_build){ .unit = unit, .sort = "machine", .rule = &build->named };
@@ -88,7 +88,7 @@ static const char *class_label(struct machine_build *build)
 	return label && !*label ? "one instance" : label;
 }
 
-static uint32_t key_field(struct machine_build *build, const struct lang_transition *model, uint32_t key)
+static uint32_t model_key_field(struct machine_build *build, const struct lang_transition *model, uint32_t key)
 {
 	return model->by[key] ? unit_field(build->base.unit, model->type, model->by[key]) : PROGRAM_NONE;
 }
@@ -114,7 +114,7 @@ static void emit_class(struct machine_build *build, struct program_rule *out)
 		};
 
 		for (uint32_t j = 0; j < build->machine->key_count; j++) {
-			uint32_t field = key_field(build, model, j);
+			uint32_t field = model_key_field(build, model, j);
 
 			program_build_add(image, PROGRAM_INDICES, &field, 1);
 		}
@@ -140,7 +140,7 @@ static void emit_stream(struct machine_build *build, struct program_rule *out)
 /* Places of a machine without a key: a single instance needs another before a CPU has given its last one back. */
 enum { LONE_POOL = 8 };
 
-static void emit(struct machine_build *build)
+static void emit_machine(struct machine_build *build)
 {
 	const struct lang_machine *machine = build->machine;
 	struct program_build *image = build->base.unit->out;
@@ -180,7 +180,7 @@ static void emit(struct machine_build *build)
 int machine_compile(struct unit_build *unit, const struct lang_machine *machine)
 {
 	struct machine_build build;
-	int err = init(&build, unit, machine);
+	int err = init_machine(&build, unit, machine);
 
 	if (!err)
 		err = collect_models(&build);
@@ -189,7 +189,7 @@ int machine_compile(struct unit_build *unit, const struct lang_machine *machine)
 		err = build.base.error;
 	}
 	if (!err) {
-		emit(&build);
+		emit_machine(&build);
 		err = build.base.error;
 	}
 	fini(&build);

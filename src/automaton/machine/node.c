@@ -118,7 +118,7 @@ uint32_t machine_expr(struct machine_build *build, const struct lang_expr *expr,
 }
 
 /* The bits of an integer that is narrower than a word; 0: it is none. */
-static uint32_t bits_of(enum event_value type)
+static uint32_t integer_bits(enum event_value type)
 {
 	switch (type) {
 	case EVENT_U8:
@@ -138,7 +138,7 @@ static uint32_t bits_of(enum event_value type)
 uint32_t machine_narrow(struct machine_build *build, const struct lang_variable *variable, uint32_t node)
 {
 	const struct program_node *row = program_build_get(build->base.unit->out, PROGRAM_NODES, node);
-	uint32_t bits = bits_of(variable->type);
+	uint32_t bits = integer_bits(variable->type);
 	enum program_kind kind = (enum program_kind)variable->kind;
 
 	if (!bits || !row)

@@ -106,7 +106,7 @@ static uint32_t free_slot(struct machine_build *build, const struct machine_repo
 					 (unsigned)build->base.slot_count - build->first_capture + 1));
 }
 
-static uint32_t bytes_of(const struct machine_build *build, const struct lang_expr *expr)
+static uint32_t notice_bytes(const struct machine_build *build, const struct lang_expr *expr)
 {
 	if (expr->kind != LANG_STRING)
 		return 8;
@@ -115,7 +115,7 @@ static uint32_t bytes_of(const struct machine_build *build, const struct lang_ex
 	return (expr->field->bytes + 7) / 8 * 8; /* keys and constants last */
 }
 
-static void put(struct machine_reporting *reporting, uint32_t place, const char *name)
+static void put_notice(struct machine_reporting *reporting, uint32_t place, const char *name)
 {
 	reporting->places[reporting->count] = place;
 	reporting->names[reporting->count] = name;
@@ -127,30 +127,30 @@ static void capture(struct machine_build *build, struct machine_reporting *repor
 	uint32_t slot = free_slot(build, reporting, node, bytes);
 
 	machine_set(build, reporting->out, slot, node);
-	put(reporting, slot, NULL);
+	put_notice(reporting, slot, NULL);
 }
 
 static void keep_leaves(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
 			const struct lang_expr *expr);
 
-static void keep(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
-		 const struct lang_expr *expr)
+static void keep_notice_value(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
+			      const struct lang_expr *expr)
 {
 	const struct machine_scope scope = { .transition = reporting->row->transition };
 
 	if (divides(expr))
 		keep_leaves(build, reporting, index, expr);
 	else if (lasts(reporting, index, expr))
-		put(reporting, PROGRAM_NONE, NULL);
+		put_notice(reporting, PROGRAM_NONE, NULL);
 	else
-		capture(build, reporting, machine_expr(build, expr, &scope), bytes_of(build, expr));
+		capture(build, reporting, machine_expr(build, expr, &scope), notice_bytes(build, expr));
 }
 
 static void keep_leaves(struct machine_build *build, struct machine_reporting *reporting, uint32_t index,
 			const struct lang_expr *expr)
 {
 	if (expr->op < LANG_ADD) {
-		keep(build, reporting, index, expr);
+		keep_notice_value(build, reporting, index, expr);
 		return;
 	}
 	keep_leaves(build, reporting, index, expr->left);
@@ -167,12 +167,12 @@ static void keep_named(struct machine_build *build, struct machine_reporting *re
 		    reporting->epochs[i] != reporting->epoch)
 			continue;
 		for (uint32_t j = 0; j < place_count(value->expr); j++)
-			put(reporting, reporting->places[i + j], j ? NULL : value->name);
+			put_notice(reporting, reporting->places[i + j], j ? NULL : value->name);
 		return;
 	}
 	uint32_t first = reporting->count;
 
-	keep(build, reporting, index, value->expr);
+	keep_notice_value(build, reporting, index, value->expr);
 	reporting->names[first] = value->name;
 }
 
@@ -188,13 +188,13 @@ void machine_report(struct machine_build *build, struct machine_reporting *repor
 		const struct lang_arg *arg = &action->statement.args[i];
 
 		if (arg->kind == LANG_ARG_VALUE)
-			keep(build, reporting, index, arg->expr);
+			keep_notice_value(build, reporting, index, arg->expr);
 		else
 			capture(build, reporting, machine_header(build, arg->kind == LANG_ARG_PID ? 2 : 3), 8);
 	}
 }
 
-static bool is_same(const struct notice *a, const struct notice *b)
+static bool is_same_notice(const struct notice *a, const struct notice *b)
 {
 	return a->action_count == b->action_count && a->place_count == b->place_count &&
 	       (!a->action_count || !memcmp(a->actions, b->actions, a->action_count * sizeof *a->actions)) &&
@@ -220,7 +220,7 @@ uint32_t machine_report_end(struct machine_build *build, struct machine_reportin
 		notice.silent &= action->kind == LANG_RAISE && action->statement.is_emit;
 	}
 	for (uint32_t i = 0; i < build->notice_count; i++) {
-		if (is_same(&build->notices[i], &notice))
+		if (is_same_notice(&build->notices[i], &notice))
 			return i + 1;
 	}
 	build->notices[build->notice_count++] = notice;
@@ -301,7 +301,7 @@ static uint32_t return_row(struct machine_build *build, struct output *output, c
 	return output->first_return + output->rows++;
 }
 
-static uint32_t add_piece(struct machine_build *build, const char *text, uint32_t value)
+static uint32_t add_notice_piece(struct machine_build *build, const char *text, uint32_t value)
 {
 	struct program_piece piece = { .text = PROGRAM_NONE, .value = value };
 
@@ -318,13 +318,13 @@ static uint32_t emit_warning(struct machine_build *build, struct output *output,
 	uint32_t count = 0;
 
 	if (later)
-		count += add_piece(build, "; ", PROGRAM_NONE);
+		count += add_notice_piece(build, "; ", PROGRAM_NONE);
 	for (uint32_t i = 0; i < action->piece_count; i++) {
 		const struct lang_piece *piece = &action->pieces[i];
 		uint32_t value = piece->value ? return_row(build, output, piece->value) : PROGRAM_NONE;
 
 		if (piece->value || *piece->text)
-			count += add_piece(build, piece->text, value);
+			count += add_notice_piece(build, piece->text, value);
 	}
 	return count;
 }

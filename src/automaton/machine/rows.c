@@ -61,7 +61,8 @@ static void set_blocks(struct machine_build *build, struct machine_row *row)
 		flatten(row, entry);
 }
 
-static void add_row(struct machine_build *build, struct output *output, const struct lang_transition *transition)
+static void add_machine_row(struct machine_build *build, struct output *output,
+			    const struct lang_transition *transition)
 {
 	struct machine_row *row = &output->rows[output->count++];
 
@@ -88,7 +89,7 @@ static void add_row(struct machine_build *build, struct output *output, const st
 }
 
 /* The rows for one type of event; NULL: the timer. */
-static void collect(struct machine_build *build, struct output *output, const struct event_type *type)
+static void add_rows_of_type(struct machine_build *build, struct output *output, const struct event_type *type)
 {
 	for (uint32_t pass = 0; pass < 8; pass++) {
 		bool copies = pass < 4, guarded = pass % 4 < 2, outside = pass % 2;
@@ -99,7 +100,7 @@ static void collect(struct machine_build *build, struct output *output, const st
 			if (transition->type == type && stands_in(transition, output) &&
 			    !!transition->copy_by == copies && !!transition->guard == guarded &&
 			    machine_is_outside(transition) == outside)
-				add_row(build, output, transition);
+				add_machine_row(build, output, transition);
 		}
 	}
 }
@@ -165,11 +166,11 @@ static void emit_state(struct machine_build *build, struct output *output, struc
 	for (uint32_t i = 0; i < build->model_count; i++) {
 		uint32_t first = output->count;
 
-		collect(build, output, build->models[i]->type);
+		add_rows_of_type(build, output, build->models[i]->type);
 		drop_idle(output, first);
 	}
 	if (output->image != 0)
-		collect(build, output, NULL);
+		add_rows_of_type(build, output, NULL);
 	for (uint32_t i = 0; i < output->count && !build->base.error; i++)
 		emit_row(build, &output->rows[i]);
 	if (output->image != 0 && machine_has_several(build, output->state) && !build->base.error)

@@ -37,7 +37,7 @@ static bool reports(const struct lang_block *block)
 }
 
 /* Whether a block of the machine has what is asked for. */
-static bool has(const struct lang_machine *machine, bool (*asked)(const struct lang_block *block))
+static bool has_block(const struct lang_machine *machine, bool (*asked)(const struct lang_block *block))
 {
 	for (uint32_t i = 0; i < machine->state_count; i++) {
 		if (asked(&machine->states[i].entry) || asked(&machine->states[i].exit))
@@ -100,9 +100,9 @@ void machine_slots(struct machine_build *build)
 	timer_slots(build);
 	if (machine->per_process && machine->key_count)
 		build->opener = machine_slot(build, PROGRAM_U64, 8, "opener");
-	if (has(machine, reports))
+	if (has_block(machine, reports))
 		build->notice = machine_slot(build, PROGRAM_U64, 8, "notice");
-	if (has(machine, warns))
+	if (has_block(machine, warns))
 		trail_slots(build);
 	build->first_capture = (uint32_t)build->base.slot_count;
 }

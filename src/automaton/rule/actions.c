@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-static void add(struct rule_build *build, struct pending_transition *pending, enum program_action_op op, uint32_t slot,
-		uint32_t node)
+static void add_action(struct rule_build *build, struct pending_transition *pending, enum program_action_op op,
+		       uint32_t slot, uint32_t node)
 {
 	struct program_action action = { .op = op, .slot = slot, .node = node };
 	uint32_t index = program_build_add(build->unit->out, PROGRAM_ACTIONS, &action, 1);
@@ -28,7 +28,7 @@ static uint32_t value(struct rule_build *build, const struct pending_transition 
 	return node_op(build, PROGRAM_OP_CONVERT, build->slots[slot].kind, node, PROGRAM_NONE);
 }
 
-static void count(struct rule_build *build, struct pending_transition *pending, const struct count_step *step)
+static void count_in_slot(struct rule_build *build, struct pending_transition *pending, const struct count_step *step)
 {
 	uint32_t slot, node;
 
@@ -38,7 +38,7 @@ static void count(struct rule_build *build, struct pending_transition *pending, 
 	node = node_const(build, PROGRAM_I64, 1);
 	if (!step->begins)
 		node = node_op(build, PROGRAM_OP_ADD, PROGRAM_I64, node_slot(build, slot), node);
-	add(build, pending, PROGRAM_SET, slot, node);
+	add_action(build, pending, PROGRAM_SET, slot, node);
 }
 
 static uint64_t flags_below(const struct rule_build *build, const struct pattern_node *node)
@@ -72,11 +72,11 @@ static void presence(struct rule_build *build, struct pending_transition *pendin
 		node = node_op(build, PROGRAM_OP_AND, PROGRAM_U64, node, node_const(build, PROGRAM_U64, ~gone));
 	if (come)
 		node = node_op(build, PROGRAM_OP_OR, PROGRAM_U64, node, node_const(build, PROGRAM_U64, come));
-	add(build, pending, PROGRAM_SET, slot, node);
+	add_action(build, pending, PROGRAM_SET, slot, node);
 }
 
 /* The first event of an array sets its functions, the later ones update them. */
-static void keep(struct rule_build *build, struct pending_transition *pending, uint32_t slot, bool first)
+static void keep_slot(struct rule_build *build, struct pending_transition *pending, uint32_t slot, bool first)
 {
 	const struct slot kept = build->slots[slot];
 	uint32_t node = value(build, pending, slot, kept.what);
@@ -84,22 +84,22 @@ static void keep(struct rule_build *build, struct pending_transition *pending, u
 	switch (kept.purpose) {
 	case SLOT_FIELD:
 	case SLOT_LAST:
-		add(build, pending, PROGRAM_SET, slot, node);
+		add_action(build, pending, PROGRAM_SET, slot, node);
 		break;
 	case SLOT_FIRST:
 		if (first)
-			add(build, pending, PROGRAM_SET, slot, node);
+			add_action(build, pending, PROGRAM_SET, slot, node);
 		break;
 	case SLOT_SUM:
 		if (!first)
 			node = node_op(build, PROGRAM_OP_ADD, kept.kind, node_slot(build, slot), node);
-		add(build, pending, PROGRAM_SET, slot, node);
+		add_action(build, pending, PROGRAM_SET, slot, node);
 		break;
 	case SLOT_MIN:
-		add(build, pending, first ? PROGRAM_SET : PROGRAM_MIN, slot, node);
+		add_action(build, pending, first ? PROGRAM_SET : PROGRAM_MIN, slot, node);
 		break;
 	case SLOT_MAX:
-		add(build, pending, first ? PROGRAM_SET : PROGRAM_MAX, slot, node);
+		add_action(build, pending, first ? PROGRAM_SET : PROGRAM_MAX, slot, node);
 		break;
 	default:
 		break;
@@ -110,8 +110,9 @@ static void context(struct rule_build *build, struct pending_transition *pending
 {
 	for (uint32_t slot = 0; slot < build->slot_count; slot++) {
 		if (build->slots[slot].purpose == SLOT_CONTEXT)
-			add(build, pending, PROGRAM_SET, slot,
-			    node_field(build, pending->type, slots_context_field(pending->type, &build->slots[slot])));
+			add_action(build, pending, PROGRAM_SET, slot,
+				   node_field(build, pending->type,
+					      slots_context_field(pending->type, &build->slots[slot])));
 	}
 }
 
@@ -120,7 +121,7 @@ void actions_opener(struct rule_build *build, struct pending_transition *pending
 	uint32_t slot = slots_find(build, SLOT_OPENER, 0, NULL);
 
 	if (slot != PROGRAM_NONE)
-		add(build, pending, PROGRAM_SET, slot, value(build, pending, slot, &event_header_fields[2]));
+		add_action(build, pending, PROGRAM_SET, slot, value(build, pending, slot, &event_header_fields[2]));
 }
 
 static bool goes_round(const struct edge *edge)
@@ -140,11 +141,11 @@ void actions_take(struct rule_build *build, struct pending_transition *pending, 
 	size_t slots = build->slot_count;
 
 	for (const struct count_step *step = edge->path.steps; step; step = step->next)
-		count(build, pending, step);
+		count_in_slot(build, pending, step);
 	presence(build, pending, edge);
 	for (uint32_t i = 0; i < slots; i++) {
 		if (build->slots[i].purpose <= SLOT_LAST && build->slots[i].what && build->slots[i].number == element)
-			keep(build, pending, i, first);
+			keep_slot(build, pending, i, first);
 	}
 	if (with_context)
 		context(build, pending);

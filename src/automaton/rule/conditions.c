@@ -26,7 +26,7 @@ uint32_t conditions_tests(struct rule_build *build, const struct count_test *tes
 	return all;
 }
 
-static uint32_t is_bound(struct rule_build *build, uint32_t element)
+static uint32_t is_bound_node(struct rule_build *build, uint32_t element)
 {
 	uint32_t word = node_slot(build, slots_find(build, SLOT_BOUND, 0, NULL));
 	uint64_t bit = UINT64_C(1) << build->flags[element];
@@ -56,7 +56,7 @@ static enum presence presence(struct rule_build *build, const struct lang_expr *
 		return ABSENT;
 	if (set_has(point->must, expr->element))
 		return PRESENT;
-	*node = node_and(build, *node, is_bound(build, expr->element));
+	*node = node_and(build, *node, is_bound_node(build, expr->element));
 	return PERHAPS;
 }
 
@@ -68,7 +68,7 @@ uint32_t conditions_there(struct rule_build *build, const struct lang_expr *expr
 		return node_and(build, conditions_there(build, expr->left), conditions_there(build, expr->right));
 	if (!slots_may_lack(build, expr->element))
 		return PROGRAM_NONE;
-	return is_bound(build, expr->element);
+	return is_bound_node(build, expr->element);
 }
 
 /* The condition as a node: NONE where something it names cannot be there, "absent or true" where it may not be. */

@@ -31,14 +31,14 @@ static uint32_t vertex_count(const struct cycle_search *search)
 	return search->unit->unit->rule_count + search->unit->unit->machine_count;
 }
 
-static const char *name_of(const struct cycle_search *search, uint32_t vertex)
+static const char *vertex_name(const struct cycle_search *search, uint32_t vertex)
 {
 	const struct lang_unit *unit = search->unit->unit;
 
 	return vertex < unit->rule_count ? unit->rules[vertex].name : unit->machines[vertex - unit->rule_count].name;
 }
 
-static void collect(struct cycle_search *search, const struct lang_statement *statement)
+static void add_emission(struct cycle_search *search, const struct lang_statement *statement)
 {
 	if (!statement->is_emit || search->error)
 		return;
@@ -53,7 +53,7 @@ static void collect_block(struct cycle_search *search, const struct lang_block *
 {
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (block->actions[i].kind == LANG_RAISE)
-			collect(search, &block->actions[i].statement);
+			add_emission(search, &block->actions[i].statement);
 	}
 }
 
@@ -64,7 +64,7 @@ static void collect_all(struct cycle_search *search)
 	for (uint32_t i = 0; i < unit->rule_count; i++) {
 		search->first[i] = search->emission_count;
 		for (uint32_t j = 0; j < unit->rules[i].statement_count; j++)
-			collect(search, &unit->rules[i].statements[j]);
+			add_emission(search, &unit->rules[i].statements[j]);
 	}
 	for (uint32_t i = 0; i < unit->machine_count; i++) {
 		const struct lang_machine *machine = &unit->machines[i];
@@ -104,7 +104,7 @@ static bool uses(const struct cycle_search *search, uint32_t vertex, const struc
 }
 
 /* Edges are numbered by the vertex's emissions and, of each, by all vertices. */
-static uint32_t follow(void *context, uint32_t vertex, uint64_t *edge)
+static uint32_t follow_emission(void *context, uint32_t vertex, uint64_t *edge)
 {
 	const struct cycle_search *search = context;
 	uint32_t count = vertex_count(search);
@@ -119,7 +119,7 @@ static uint32_t follow(void *context, uint32_t vertex, uint64_t *edge)
 	return CIRCLE_END;
 }
 
-static int report(const struct cycle_search *search, const struct circle *circle)
+static int report_circle(const struct cycle_search *search, const struct circle *circle)
 {
 	char path[512] = "";
 	size_t last = search->first[circle->vertices[circle->count - 1]];
@@ -128,15 +128,15 @@ static int report(const struct cycle_search *search, const struct circle *circle
 	for (uint32_t i = 0; i < circle->count; i++) {
 		size_t used = strlen(path);
 
-		snprintf(path + used, sizeof path - used, "%s -> ", name_of(search, circle->vertices[i]));
+		snprintf(path + used, sizeof path - used, "%s -> ", vertex_name(search, circle->vertices[i]));
 	}
 	return diag_error(search->unit->diag, emission->location, -EINVAL, "EMIT feeds itself: %s%s", path,
-			  name_of(search, circle->vertices[0]));
+			  vertex_name(search, circle->vertices[0]));
 }
 
-static int find(struct cycle_search *search)
+static int find_cycle(struct cycle_search *search)
 {
-	const struct circle_graph graph = { vertex_count(search), follow, search };
+	const struct circle_graph graph = { vertex_count(search), follow_emission, search };
 	struct circle circle;
 	int result;
 
@@ -144,7 +144,7 @@ static int find(struct cycle_search *search)
 	result = search->error ? search->error : circle_find(&graph, &circle);
 	if (result <= 0)
 		return result;
-	result = report(search, &circle);
+	result = report_circle(search, &circle);
 	alloc_free(circle.vertices);
 	return result;
 }
@@ -156,7 +156,7 @@ int rule_check_cycles(struct unit_build *unit)
 
 	search.first = alloc_zero((size_t)vertex_count(&search) + 1, sizeof *search.first);
 	if (search.first)
-		result = find(&search);
+		result = find_cycle(&search);
 	alloc_free(search.emissions);
 	alloc_free(search.first);
 	return result;

@@ -32,8 +32,8 @@ static int out_of(struct rule_build *build, const struct state *state, uint32_t 
 	return 0;
 }
 
-static int explain(struct rule_build *build, const struct position *a, const struct position *b, const char *what,
-		   const char *hint)
+static int explain_conflict(struct rule_build *build, const struct position *a, const struct position *b,
+			    const char *what, const char *hint)
 {
 	struct asterism_diag *diag = build->unit->diag;
 	const struct position *second = a->id > b->id ? a : b, *first = a->id > b->id ? b : a;
@@ -60,16 +60,17 @@ static int may_share(struct rule_build *build, const struct edge *a, const struc
 	const struct pattern_node *alternative = pattern_shared_alternative(x, y);
 
 	if (!x->plain || !y->plain || !same_tests(a->path.tests, b->path.tests))
-		return explain(
+		return explain_conflict(
 			build, x, y, "alternatives begin with the same event",
 			"they can share it only if it has no name, length or condition of its own; write it once, "
 			"before the alternative");
 	if (alternative && pattern_completes(x, alternative) && pattern_completes(y, alternative))
-		return explain(build, x, y, "two alternatives are equal", "remove one of them");
+		return explain_conflict(build, x, y, "two alternatives are equal", "remove one of them");
 	if (alternative && (pattern_completes(x, alternative) || pattern_completes(y, alternative)))
-		return explain(build, x, y, "one alternative is the beginning of the other",
-			       "it is ambiguous whether to match at once or to wait; make the longer part optional or "
-			       "drop it");
+		return explain_conflict(
+			build, x, y, "one alternative is the beginning of the other",
+			"it is ambiguous whether to match at once or to wait; make the longer part optional or "
+			"drop it");
 	return 0;
 }
 
@@ -91,7 +92,7 @@ static bool has_step(const struct count_step *steps, const struct pattern_node *
 	return false;
 }
 
-static int join(struct rule_build *build, struct merged_edge *into, const struct merged_edge *other)
+static int join_edges(struct rule_build *build, struct merged_edge *into, const struct merged_edge *other)
 {
 	int err = may_share(build, &into->edge, &other->edge);
 
@@ -132,7 +133,7 @@ static int merge(struct rule_build *build, struct merged_edge *all, size_t count
 			all[(*kept)++] = all[i];
 			continue;
 		}
-		int err = join(build, &all[twin], &all[i]);
+		int err = join_edges(build, &all[twin], &all[i]);
 		if (err)
 			return err;
 	}

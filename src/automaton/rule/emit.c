@@ -13,7 +13,7 @@ uint32_t rule_text(struct rule_build *build, const char *string)
 	return program_build_text(build->unit->out, string ? string : "");
 }
 
-static uint32_t add(struct rule_build *build, enum program_section_id section, const void *item)
+static uint32_t add_to_section(struct rule_build *build, enum program_section_id section, const void *item)
 {
 	return program_build_add(build->unit->out, section, item, 1);
 }
@@ -31,7 +31,7 @@ static void emit_elements(struct rule_build *build, struct program_rule *out)
 		row.name = program_build_text(build->unit->out, element->name);
 		row.flags = (element->is_array ? PROGRAM_ELEMENT_ARRAY : 0) |
 			    (element->is_negated ? PROGRAM_ELEMENT_NEGATED : 0);
-		add(build, PROGRAM_ELEMENTS, &row);
+		add_to_section(build, PROGRAM_ELEMENTS, &row);
 	}
 }
 
@@ -52,7 +52,7 @@ void rule_emit_slots(struct rule_build *build, struct program_rule *out)
 		};
 
 		offset += slot->bytes;
-		add(build, PROGRAM_SLOTS, &row);
+		add_to_section(build, PROGRAM_SLOTS, &row);
 	}
 	out->slot_bytes = offset;
 	if (offset > PROGRAM_SLOT_BYTES_MAX) {
@@ -118,7 +118,7 @@ static void emit_transition(struct rule_build *build, const struct state *state,
 		.note = rule_text(build, pending->note),
 	};
 
-	add(build, PROGRAM_TRANSITIONS, &row);
+	add_to_section(build, PROGRAM_TRANSITIONS, &row);
 }
 
 /* The transitions of state for the type of its pending transition number first: what is forbidden, then the others in
@@ -150,7 +150,7 @@ static void emit_transitions(struct rule_build *build, const struct state *state
 	}
 }
 
-static const char *label(struct rule_build *build, const struct state *state)
+static const char *state_label(struct rule_build *build, const struct state *state)
 {
 	const char *label = state->position_count ? "after" : "start";
 
@@ -187,7 +187,7 @@ static void emit_states(struct rule_build *build, struct program_rule *out)
 	for (size_t i = 0; i < build->state_count; i++) {
 		const struct state *state = &build->states[i];
 		struct program_state row = {
-			.label = rule_text(build, label(build, state)),
+			.label = rule_text(build, state_label(build, state)),
 			.first_transition = program_build_count(build->unit->out, PROGRAM_TRANSITIONS),
 			.transition_count = (uint32_t)state->pending_count,
 			.class = state->class,
@@ -203,7 +203,7 @@ static void emit_states(struct rule_build *build, struct program_rule *out)
 			}
 		}
 		emit_transitions(build, state);
-		add(build, PROGRAM_STATES, &row);
+		add_to_section(build, PROGRAM_STATES, &row);
 	}
 }
 
@@ -243,9 +243,9 @@ static void emit_classes(struct rule_build *build, struct program_rule *out)
 
 			key.first_field =
 				program_build_add(image, PROGRAM_INDICES, class->keys[j].fields, class->slot_count);
-			add(build, PROGRAM_KEYS, &key);
+			add_to_section(build, PROGRAM_KEYS, &key);
 		}
-		add(build, PROGRAM_CLASSES, &row);
+		add_to_section(build, PROGRAM_CLASSES, &row);
 	}
 }
 
@@ -261,7 +261,7 @@ static void emit_returns(struct rule_build *build, struct program_rule *out)
 			.meaning = unit_meaning(build->unit, build->rule->values[i].expr->meaning),
 		};
 
-		add(build, PROGRAM_RETURNS, &row);
+		add_to_section(build, PROGRAM_RETURNS, &row);
 	}
 }
 
@@ -274,7 +274,7 @@ static void emit_aggregate(struct rule_build *build, const struct lang_value *va
 		row.there = conditions_there(build, value->expr) + 1; /* NONE: 0 */
 		row.meaning = unit_meaning(build->unit, value->expr->meaning);
 	}
-	add(build, PROGRAM_AGGREGATES, &row);
+	add_to_section(build, PROGRAM_AGGREGATES, &row);
 }
 
 static void emit_aggregation(struct rule_build *build, struct program_rule *out)
@@ -298,7 +298,7 @@ static void emit_aggregation(struct rule_build *build, struct program_rule *out)
 		emit_aggregate(build, &rule->by[i], PROGRAM_BY);
 	for (uint32_t i = 0; i < rule->aggregate_count; i++)
 		emit_aggregate(build, &rule->aggregates[i].value, rule->aggregates[i].op);
-	out->aggregation = 1 + add(build, PROGRAM_AGGREGATIONS, &row);
+	out->aggregation = 1 + add_to_section(build, PROGRAM_AGGREGATIONS, &row);
 }
 
 /* The thread or process of the named event, or of the completing one. */
@@ -341,7 +341,7 @@ static void emit_statement(struct rule_build *build, const struct lang_statement
 		args[i].meaning = unit_meaning(build->unit, arg->expr ? arg->expr->meaning : NULL);
 	}
 	row.first_arg = program_build_add(image, PROGRAM_ARGS, args, statement->arg_count);
-	add(build, PROGRAM_STATEMENTS, &row);
+	add_to_section(build, PROGRAM_STATEMENTS, &row);
 }
 
 /* Whether the rule itself names the type of its stream. */
@@ -455,5 +455,5 @@ void rule_emit(struct rule_build *build)
 		emit_statement(build, &rule->statements[i]);
 	rule_emit_properties(build, &rule->properties, &out);
 	out.except = except_node(build) + 1; /* NONE: 0 */
-	add(build, PROGRAM_RULES, &out);
+	add_to_section(build, PROGRAM_RULES, &out);
 }

@@ -127,7 +127,7 @@ static void add_renamed(struct rule_build *build, uint32_t index, const struct t
 }
 
 /* Whether runs are found by what this type has anyway: it can be of one key only. */
-static bool is_taken(const struct rule_build *build, const struct event_type *type)
+static bool has_type_key(const struct rule_build *build, const struct event_type *type)
 {
 	uint32_t index = unit_type(build->unit, type);
 
@@ -157,7 +157,7 @@ void ends_add(struct rule_build *build)
 		add_end(build, i, &end, of_thread);
 		if (!of_thread || !renamed.type)
 			continue;
-		if (!is_known && is_taken(build, renamed.type))
+		if (!is_known && has_type_key(build, renamed.type))
 			renamed.type = NULL;
 		else
 			add_renamed(build, i, &renamed);

@@ -9,13 +9,13 @@
 #include <errno.h>
 
 /* count nodes from parts on joined by op, as a tree of depth log2(count). */
-static uint32_t balance(struct rule_build *build, enum program_op op, const uint32_t *parts, uint32_t count)
+static uint32_t balance_nodes(struct rule_build *build, enum program_op op, const uint32_t *parts, uint32_t count)
 {
 	if (count == 1)
 		return parts[0];
-	uint32_t left = balance(build, op, parts, count / 2);
+	uint32_t left = balance_nodes(build, op, parts, count / 2);
 
-	return node_op(build, op, PROGRAM_BOOL, left, balance(build, op, parts + count / 2, count - count / 2));
+	return node_op(build, op, PROGRAM_BOOL, left, balance_nodes(build, op, parts + count / 2, count - count / 2));
 }
 
 static uint32_t one(struct rule_build *build, const struct lang_exception *exception)
@@ -31,7 +31,7 @@ static uint32_t one(struct rule_build *build, const struct lang_exception *excep
 
 		parts[i] = node_and(build, there, node_expr(build, exception->conditions[i], PROGRAM_NONE));
 	}
-	return balance(build, PROGRAM_OP_LAND, parts, exception->count);
+	return balance_nodes(build, PROGRAM_OP_LAND, parts, exception->count);
 }
 
 uint32_t except_node(struct rule_build *build)
@@ -45,5 +45,5 @@ uint32_t except_node(struct rule_build *build)
 		return PROGRAM_NONE;
 	for (uint32_t i = 0; i < properties->exception_count; i++)
 		parts[i] = one(build, &properties->exceptions[i]);
-	return balance(build, PROGRAM_OP_LOR, parts, properties->exception_count);
+	return balance_nodes(build, PROGRAM_OP_LOR, parts, properties->exception_count);
 }

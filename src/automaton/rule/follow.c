@@ -17,10 +17,10 @@ struct walk {
 	bool overflows;
 };
 
-static void enter(struct walk *walk, const struct pattern_node *node, struct path path);
+static void enter_node(struct walk *walk, const struct pattern_node *node, struct path path);
 static void complete(struct walk *walk, const struct pattern_node *node, struct path path);
 
-static void put(struct walk *walk, struct position *target, struct path path)
+static void put_edge(struct walk *walk, struct position *target, struct path path)
 {
 	struct edges *edges = walk->edges;
 
@@ -91,7 +91,7 @@ static void rest(struct walk *walk, const struct pattern_node *sequence, uint32_
 	if (child->nullable)
 		rest(walk, sequence, index + 1, path, fresh);
 	if (!(child->nullable && child->eager && !walk->all))
-		enter(walk, child, path);
+		enter_node(walk, child, path);
 }
 
 /* One round of node begins. */
@@ -100,19 +100,19 @@ static void enter_body(struct walk *walk, const struct pattern_node *node, struc
 	size_t first = walk->edges->count;
 
 	if (node->unrolled) {
-		enter(walk, node->children[0], path);
+		enter_node(walk, node->children[0], path);
 		return;
 	}
 	switch (node->source->kind) {
 	case LANG_SPEC:
-		put(walk, node->position, path);
+		put_edge(walk, node->position, path);
 		break;
 	case LANG_SEQUENCE:
 		rest(walk, node, 0, path, true);
 		break;
 	case LANG_ALTERNATIVE:
 		for (uint32_t i = 0; i < node->child_count; i++)
-			enter(walk, node->children[i], path);
+			enter_node(walk, node->children[i], path);
 		for (size_t i = first; i < walk->edges->count; i++) {
 			for (size_t j = i + 1; j < walk->edges->count && !walk->all; j++) {
 				struct edge *a = &walk->edges->items[i], *b = &walk->edges->items[j];
@@ -132,7 +132,7 @@ static void enter_body(struct walk *walk, const struct pattern_node *node, struc
 	}
 }
 
-static void enter(struct walk *walk, const struct pattern_node *node, struct path path)
+static void enter_node(struct walk *walk, const struct pattern_node *node, struct path path)
 {
 	if (node->repeats)
 		path = with_step(walk, path, node, true);
@@ -150,13 +150,13 @@ static void after_round(struct walk *walk, const struct pattern_node *node, uint
 	if (done >= node->min)
 		after(walk, node, path);
 	if (!closes && done < node->child_count)
-		enter(walk, node->children[done], with_step(walk, path, node, false));
+		enter_node(walk, node->children[done], with_step(walk, path, node, false));
 	else if (!closes && node->max == LANG_UNBOUNDED)
-		enter(walk, node->children[index], with_step(walk, path, node, false));
+		enter_node(walk, node->children[index], with_step(walk, path, node, false));
 	if (walk->all || node->eager || walk->overflows || done != node->max)
 		return;
 	walk->overflows = true;
-	enter(walk, node->children[0], path);
+	enter_node(walk, node->children[0], path);
 	walk->overflows = false;
 }
 
@@ -166,7 +166,7 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 	if (walk->edges->failed)
 		return;
 	if (node == walk->limit || !node->parent)
-		put(walk, NULL, path);
+		put_edge(walk, NULL, path);
 	else if (node->parent->unrolled)
 		after_round(walk, node->parent, node->index, path);
 	else if (node->parent->source->kind == LANG_SEQUENCE)
@@ -174,7 +174,7 @@ static void after(struct walk *walk, const struct pattern_node *node, struct pat
 	else if (node->parent->source->kind == LANG_ALTERNATIVE)
 		complete(walk, node->parent, path);
 	else
-		put(walk, NULL, path);
+		put_edge(walk, NULL, path);
 }
 
 static void go_round(struct walk *walk, const struct pattern_node *node, struct path path)
@@ -235,7 +235,7 @@ int pattern_first(const struct pattern *pattern, struct edges *edges)
 {
 	struct walk walk = { .pattern = pattern, .edges = edges };
 
-	enter(&walk, pattern->root, (struct path){ 0 });
+	enter_node(&walk, pattern->root, (struct path){ 0 });
 	return walked(&walk);
 }
 
@@ -278,7 +278,7 @@ int pattern_inside(const struct pattern *pattern, const struct pattern_node *neg
 	if (from)
 		complete(&walk, from->node, (struct path){ 0 });
 	else
-		enter(&walk, body, (struct path){ 0 });
+		enter_node(&walk, body, (struct path){ 0 });
 	return walked(&walk);
 }
 
@@ -305,7 +305,7 @@ static bool is_reason(const struct pattern *pattern, const struct edges *first, 
 	return false;
 }
 
-static bool is_within(const struct pattern_node *node, const struct pattern_node *group)
+static bool is_node_within(const struct pattern_node *node, const struct pattern_node *group)
 {
 	while (node && node != group)
 		node = node->parent;
@@ -337,7 +337,8 @@ static bool rounds_differ(const struct pattern *pattern, const struct pattern_no
 			continue;
 		if (round == group)
 			again = true;
-		else if (edge->target && is_within(edge->target->node, group) && (!round || is_within(round, group)))
+		else if (edge->target && is_node_within(edge->target->node, group) &&
+			 (!round || is_node_within(round, group)))
 			return false; /* in every round */
 		else
 			out = true;
@@ -346,7 +347,7 @@ static bool rounds_differ(const struct pattern *pattern, const struct pattern_no
 	return again != out && (again ? most != LANG_UNBOUNDED : need > 1);
 }
 
-static int note(struct pattern *pattern, const struct noted **list, const struct pattern_node *group)
+static int note_group(struct pattern *pattern, const struct noted **list, const struct pattern_node *group)
 {
 	struct noted *noted;
 
@@ -375,11 +376,11 @@ static int decide(struct pattern *pattern, struct pattern_node *node)
 		node->eager = is_reason(pattern, &first, &follow.items[i]);
 	for (size_t i = 0; !err && i < follow.count && !node->position; i++) {
 		if (follow.items[i].path.passed)
-			err = note(pattern, &pattern->guarded, node);
+			err = note_group(pattern, &pattern->guarded, node);
 	}
 	for (const struct pattern_node *group = node->parent; group && !err; group = group->parent) {
 		if (group->repeats && !group->unrolled && rounds_differ(pattern, group, &first, &follow))
-			err = note(pattern, &pattern->uneven, group);
+			err = note_group(pattern, &pattern->uneven, group);
 	}
 	alloc_free(first.items);
 	alloc_free(follow.items);

@@ -31,7 +31,7 @@ static int unsupported(struct rule_build *build, const struct pattern_node *nega
 	return diag_error(build->unit->diag, &negation->source->location, -EINVAL, "%s", what);
 }
 
-static struct inside *find(struct rule_build *build, struct negated *negated, const struct position *position)
+static struct inside *find_inside(struct rule_build *build, struct negated *negated, const struct position *position)
 {
 	for (uint32_t i = 0; i < negated->count; i++) {
 		if (negated->items[i].position == position)
@@ -63,7 +63,7 @@ static void explore(struct rule_build *build, struct negated *negated, uint32_t 
 				negated->items[from].last = true;
 			continue;
 		}
-		struct inside *to = find(build, negated, edge->target);
+		struct inside *to = find_inside(build, negated, edge->target);
 
 		if (position) {
 			negated->items[from].goes_on = true;
@@ -92,8 +92,8 @@ struct listing {
 };
 
 /* Adds the negation that an edge crosses after owner, or that it is in force there also when this edge says so. */
-static void list(struct rule_build *build, struct listing *all, const struct position *owner,
-		 const struct passed_negation *at)
+static void list_negation(struct rule_build *build, struct listing *all, const struct position *owner,
+			  const struct passed_negation *at)
 {
 	uint32_t when = conditions_tests(build, at->tests);
 	struct negated *negated = known(all->items, all->count, owner, at->negation);
@@ -125,7 +125,7 @@ static void in_force_after(struct rule_build *build, const struct position *owne
 		rule_fail(build, -ENOMEM);
 	for (size_t i = 0; i < edges.count; i++) {
 		for (const struct passed_negation *at = edges.items[i].path.passed; at && !build->error; at = at->next)
-			list(build, all, owner, at);
+			list_negation(build, all, owner, at);
 	}
 	alloc_free(edges.items);
 }
@@ -244,8 +244,8 @@ static uint32_t condition_of(struct rule_build *build, struct pending_transition
 }
 
 /* The bit of position number j of negated if the event is that position's now, else 0. */
-static uint32_t advance(struct rule_build *build, const struct state *state, const struct negated *negated, uint32_t j,
-			struct pending_transition *pending)
+static uint32_t advance_forbidden(struct rule_build *build, const struct state *state, const struct negated *negated,
+				  uint32_t j, struct pending_transition *pending)
 {
 	const struct inside *item = &negated->items[j];
 	struct pattern_point point = { .current = item->position->element };
@@ -312,7 +312,7 @@ static void move_on(struct rule_build *build, const struct state *state, const s
 			if (word == PROGRAM_NONE)
 				word = node_slot(build, slot);
 			word = node_op(build, PROGRAM_OP_OR, PROGRAM_U64, word,
-				       advance(build, state, negated, j, pending));
+				       advance_forbidden(build, state, negated, j, pending));
 		}
 		if (slot != PROGRAM_NONE)
 			actions[used++] = (struct program_action){ .op = PROGRAM_SET, .slot = slot, .node = word };
@@ -423,7 +423,7 @@ static uint32_t concerned(struct rule_build *build, const struct state *state, c
 }
 
 /* The transition that leaves of state number index what is not lost. */
-static void part(struct rule_build *build, uint32_t index, const struct negations *all)
+static void part_state(struct rule_build *build, uint32_t index, const struct negations *all)
 {
 	const struct parting *parting = all->parting;
 	const struct state from = build->states[index];
@@ -479,7 +479,7 @@ static void part_at(struct rule_build *build, uint32_t index, struct negations a
 	}
 	all.parting = &parting;
 	for (parting.lost = (1u << parting.count) - 1; parting.lost && !build->error; parting.lost--)
-		part(build, index, &all);
+		part_state(build, index, &all);
 	if (any_moves(&all, type) && !build->error)
 		progress(build, index, &all, type);
 }

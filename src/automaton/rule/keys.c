@@ -49,8 +49,8 @@ void keys_add(struct rule_build *build, struct class_row *class, const struct ke
 }
 
 /* The key of one of state's types under slots. */
-static struct key_row key_of(struct rule_build *build, const struct pending_transition *pending,
-			     const struct class_row *class)
+static struct key_row class_key(struct rule_build *build, const struct pending_transition *pending,
+				const struct class_row *class)
 {
 	struct key_row key = { .type = unit_type(build->unit, pending->type) };
 
@@ -66,7 +66,7 @@ static bool fits_class(struct rule_build *build, const struct state *state, cons
 	    memcmp(class->slots, wanted->slots, class->slot_count * sizeof class->slots[0]) != 0)
 		return false;
 	for (size_t i = 0; i < state->pending_count; i++) {
-		struct key_row key = key_of(build, &state->pending[i], wanted);
+		struct key_row key = class_key(build, &state->pending[i], wanted);
 
 		for (size_t j = 0; j < class->key_count; j++) {
 			if (class->keys[j].type == key.type &&
@@ -134,7 +134,7 @@ static void leave_shared(const struct rule_build *build, const struct state *sta
  * The skipping semantics: a class by the whole key. PER KEY counts the runs of a key in whatever state, so states with
  * one key have one class, too, even where one of them could find its runs by more of it.
  */
-static void choose(struct rule_build *build, struct state *state)
+static void choose_class(struct rule_build *build, struct state *state)
 {
 	struct class_row wanted = { 0 };
 	uint32_t found = PROGRAM_NONE;
@@ -149,7 +149,7 @@ static void choose(struct rule_build *build, struct state *state)
 	if (found == PROGRAM_NONE)
 		found = add_class(build, &wanted);
 	for (size_t i = 0; i < state->pending_count && !build->error; i++) {
-		struct key_row key = key_of(build, &state->pending[i], &wanted);
+		struct key_row key = class_key(build, &state->pending[i], &wanted);
 
 		keys_add(build, &build->classes[found], &key);
 	}
@@ -230,7 +230,7 @@ static void choose_one(struct rule_build *build, bool joined)
 	add_class(build, &class);
 }
 
-static int check_type(struct rule_build *build, const struct lang_join *join, const struct event_type *type)
+static int check_join_type(struct rule_build *build, const struct lang_join *join, const struct event_type *type)
 {
 	if (!is_differing(join, type))
 		return 0;
@@ -246,7 +246,7 @@ static int check_stream(struct rule_build *build, const struct lang_join *join)
 	int err = 0;
 
 	for (uint32_t i = 0; i < rule->over_count && !err; i++)
-		err = check_type(build, join, rule->over[i]);
+		err = check_join_type(build, join, rule->over[i]);
 	for (size_t i = 0; rule->over_all && i < build->unit->type_count; i++) {
 		const struct event_type *type = build->unit->types[i].type;
 
@@ -273,7 +273,7 @@ static int check_partition(struct rule_build *build)
 			return diag_error(build->unit->diag, &join->location, -EINVAL,
 					  "'%s' is a real number and cannot define a partition", join->name);
 		for (uint32_t j = 0; j < rule->element_count && !err; j++)
-			err = check_type(build, join, rule->elements[j].type);
+			err = check_join_type(build, join, rule->elements[j].type);
 		if (!err && rule->semantics == LANG_STRICT_PARTITION)
 			err = check_stream(build, join);
 	}
@@ -335,7 +335,7 @@ static void choose_classes(struct rule_build *build)
 		return;
 	}
 	for (size_t i = 1; i < build->state_count && !build->error; i++)
-		choose(build, &build->states[i]);
+		choose_class(build, &build->states[i]);
 	for (size_t i = 0; i < build->class_count && drops; i++)
 		build->drops_all |= build->classes[i].slot_count != 0;
 }

@@ -16,7 +16,7 @@ static uint16_t depth_of(struct rule_build *build, uint32_t index)
 	return node ? node->depth : 0;
 }
 
-static uint32_t add(struct rule_build *build, struct program_node node)
+static uint32_t add_node(struct rule_build *build, struct program_node node)
 {
 	uint16_t a = 0, b = 0;
 
@@ -37,29 +37,30 @@ static uint32_t add(struct rule_build *build, struct program_node node)
 
 uint32_t node_const(struct rule_build *build, enum program_kind kind, uint64_t bits)
 {
-	return add(build,
-		   (struct program_node){
-			   .op = PROGRAM_OP_CONST, .kind = kind, .imm = bits, .a = PROGRAM_NONE, .b = PROGRAM_NONE });
+	return add_node(
+		build,
+		(struct program_node){
+			.op = PROGRAM_OP_CONST, .kind = kind, .imm = bits, .a = PROGRAM_NONE, .b = PROGRAM_NONE });
 }
 
 uint32_t node_slot(struct rule_build *build, uint32_t slot)
 {
-	return add(build,
-		   (struct program_node){
-			   .op = PROGRAM_OP_SLOT, .kind = build->slots[slot].kind, .a = slot, .b = PROGRAM_NONE });
+	return add_node(build,
+			(struct program_node){
+				.op = PROGRAM_OP_SLOT, .kind = build->slots[slot].kind, .a = slot, .b = PROGRAM_NONE });
 }
 
 uint32_t node_field(struct rule_build *build, const struct event_type *type, const struct event_field *field)
 {
-	return add(build, (struct program_node){ .op = PROGRAM_OP_FIELD,
-						 .kind = unit_kind(field->value),
-						 .a = unit_field(build->unit, type, field),
-						 .b = PROGRAM_NONE });
+	return add_node(build, (struct program_node){ .op = PROGRAM_OP_FIELD,
+						      .kind = unit_kind(field->value),
+						      .a = unit_field(build->unit, type, field),
+						      .b = PROGRAM_NONE });
 }
 
 uint32_t node_op(struct rule_build *build, enum program_op op, enum program_kind kind, uint32_t a, uint32_t b)
 {
-	return add(build, (struct program_node){ .op = op, .kind = kind, .a = a, .b = b });
+	return add_node(build, (struct program_node){ .op = op, .kind = kind, .a = a, .b = b });
 }
 
 uint32_t node_and(struct rule_build *build, uint32_t a, uint32_t b)
@@ -83,10 +84,10 @@ uint32_t node_constant(struct rule_build *build, const struct lang_expr *expr)
 	if (expr->kind == LANG_STRING) {
 		uint32_t text = program_build_text(build->unit->out, expr->text);
 
-		return add(build, (struct program_node){ .op = PROGRAM_OP_TEXT,
-							 .kind = PROGRAM_STRING,
-							 .a = text,
-							 .b = (uint32_t)strlen(expr->text) });
+		return add_node(build, (struct program_node){ .op = PROGRAM_OP_TEXT,
+							      .kind = PROGRAM_STRING,
+							      .a = text,
+							      .b = (uint32_t)strlen(expr->text) });
 	}
 	if (expr->kind == LANG_F64)
 		memcpy(&bits, &expr->real, sizeof bits);
@@ -109,7 +110,7 @@ static uint32_t stored(struct rule_build *build, const struct lang_expr *expr)
 	return node_slot(build, slot);
 }
 
-static uint32_t count_of(struct rule_build *build, uint32_t element)
+static uint32_t element_count_node(struct rule_build *build, uint32_t element)
 {
 	for (uint32_t i = 0; i < build->pattern.position_count; i++) {
 		if (build->pattern.positions[i].element == element)
@@ -131,7 +132,7 @@ static uint32_t average(struct rule_build *build, const struct lang_expr *expr)
 	sum = node_slot(build, slot);
 	if (build->slots[slot].kind != PROGRAM_F64)
 		sum = node_op(build, PROGRAM_OP_CONVERT, PROGRAM_F64, sum, PROGRAM_NONE);
-	count = node_op(build, PROGRAM_OP_CONVERT, PROGRAM_F64, count_of(build, expr->element), PROGRAM_NONE);
+	count = node_op(build, PROGRAM_OP_CONVERT, PROGRAM_F64, element_count_node(build, expr->element), PROGRAM_NONE);
 	return node_op(build, PROGRAM_OP_DIV, PROGRAM_F64, sum, count);
 }
 
@@ -141,7 +142,7 @@ static uint32_t leaf(struct rule_build *build, const struct lang_expr *expr, uin
 	case LANG_CONST:
 		return node_constant(build, expr);
 	case LANG_LEN:
-		return count_of(build, expr->element);
+		return element_count_node(build, expr->element);
 	case LANG_AVG:
 		return average(build, expr);
 	case LANG_CONTEXT:

@@ -114,7 +114,7 @@ static void want_context(struct rule_build *build, const struct event_field *fie
 }
 
 /* The slots that expr reads where the fields of element current are at hand. */
-static void collect(struct rule_build *build, const struct lang_expr *expr, uint32_t current)
+static void collect_slots(struct rule_build *build, const struct lang_expr *expr, uint32_t current)
 {
 	static const enum slot_purpose purposes[] = {
 		[LANG_MIN] = SLOT_MIN, [LANG_MAX] = SLOT_MAX,     [LANG_AVG] = SLOT_SUM,
@@ -129,8 +129,8 @@ static void collect(struct rule_build *build, const struct lang_expr *expr, uint
 		want(build, purposes[expr->op], expr);
 	else if (expr->op == LANG_CONTEXT)
 		want_context(build, expr->field);
-	collect(build, expr->left, current);
-	collect(build, expr->right, current);
+	collect_slots(build, expr->left, current);
+	collect_slots(build, expr->right, current);
 }
 
 /* Marks the elements that a condition may find unbound; they get a bit each. */
@@ -210,7 +210,7 @@ static void collect_owners(struct rule_build *build, const struct lang_expr *exp
 /* An address is one of its process alone: where events may be of several, it is kept whose each was. */
 static void collect_owned(struct rule_build *build, const struct lang_expr *expr)
 {
-	collect(build, expr, PROGRAM_NONE);
+	collect_slots(build, expr, PROGRAM_NONE);
 	if (expr && expr->meaning && expr->meaning->form == MEANING_ADDRESS && build->rule->element_count > 1 &&
 	    !joins_process(build->rule))
 		collect_owners(build, expr);
@@ -218,7 +218,7 @@ static void collect_owned(struct rule_build *build, const struct lang_expr *expr
 
 static void collect_value(struct rule_build *build, const struct lang_value *value)
 {
-	collect(build, value->expr, PROGRAM_NONE);
+	collect_slots(build, value->expr, PROGRAM_NONE);
 	flag_returned(build, value->expr);
 }
 
@@ -241,7 +241,7 @@ static void context(struct rule_build *build)
 static void collect_arg(struct rule_build *build, const struct lang_arg *arg, bool is_emit)
 {
 	if (arg->kind == LANG_ARG_VALUE && is_emit) {
-		collect(build, arg->expr, PROGRAM_NONE);
+		collect_slots(build, arg->expr, PROGRAM_NONE);
 	} else if (arg->kind == LANG_ARG_VALUE) {
 		collect_owned(build, arg->expr);
 	} else if (arg->element == UINT32_MAX) {
@@ -252,14 +252,14 @@ static void collect_arg(struct rule_build *build, const struct lang_arg *arg, bo
 			.element = arg->element,
 			.field = &event_header_fields[arg->kind == LANG_ARG_PID ? 2 : 3],
 		};
-		collect(build, &expr, PROGRAM_NONE);
+		collect_slots(build, &expr, PROGRAM_NONE);
 	}
 }
 
 static void collect_exception(struct rule_build *build, const struct lang_exception *exception)
 {
 	for (uint32_t i = 0; i < exception->count; i++) {
-		collect(build, exception->conditions[i], PROGRAM_NONE);
+		collect_slots(build, exception->conditions[i], PROGRAM_NONE);
 		flag_returned(build, exception->conditions[i]);
 	}
 }
@@ -284,7 +284,7 @@ void slots_collect(struct rule_build *build)
 	for (uint32_t i = 0; i < rule->join_count; i++)
 		slots_join(build, i);
 	for (uint32_t i = 0; i < rule->condition_count; i++) {
-		collect(build, rule->conditions[i].expr, rule->conditions[i].element);
+		collect_slots(build, rule->conditions[i].expr, rule->conditions[i].element);
 		flag(build, rule->conditions[i].expr);
 	}
 	for (uint32_t i = 0; i < rule->value_count; i++) {

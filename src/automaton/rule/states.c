@@ -232,7 +232,7 @@ static struct destination *land(struct rule_build *build, const struct merged_ed
 	return destination;
 }
 
-static const char *note(struct rule_build *build, const struct lang_element *element, const char *what)
+static const char *with_element_name(struct rule_build *build, const struct lang_element *element, const char *what)
 {
 	return arena_format(build->arena, "%s%s%s%s", element->type->name, element->name ? ":" : "",
 			    element->name ? element->name : "", what);
@@ -305,7 +305,8 @@ static struct pending_transition *transition(struct rule_build *build, uint32_t 
 	bound_along(build, &from, edge, &point);
 	pending->target = target;
 	pending->element = edge->target->element;
-	pending->note = note(build, edge->target->spec, destination->matches ? " completes the pattern" : "");
+	pending->note =
+		with_element_name(build, edge->target->spec, destination->matches ? " completes the pattern" : "");
 	pending->fit =
 		node_and(build, conditions_tests(build, edge->path.tests), conditions_tests(build, destination->tests));
 	conditions_fit(build, pending, &point, opens);
@@ -328,8 +329,8 @@ static struct pending_transition *transition(struct rule_build *build, uint32_t 
  * the event overwrites must be judged before: one transition where they are true, a second one, which does not hold,
  * where they are not.
  */
-static void take(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
-		 const struct destination *destination)
+static void take_edge(struct rule_build *build, uint32_t index, const struct merged_edge *merged,
+		      const struct destination *destination)
 {
 	uint32_t relations = closing(build, index, &merged->edge);
 	struct pending_transition *pending = transition(build, index, merged, destination);
@@ -355,7 +356,7 @@ static void overflow(struct rule_build *build, uint32_t index, const struct edge
 		return;
 	bound_along(build, &build->states[index], edge, &point);
 	pending = states_pending(build, index, edge->target->spec->type);
-	pending->note = note(build, edge->target->spec, " is one too many");
+	pending->note = with_element_name(build, edge->target->spec, " is one too many");
 	pending->fit = conditions_tests(build, edge->path.tests);
 	conditions_fit(build, pending, &point, false);
 }
@@ -380,7 +381,7 @@ static int expand(struct rule_build *build, uint32_t index)
 		}
 		for (struct destination *at = land(build, &merged[i]); at; at = at->otherwise) {
 			if (!at->never)
-				take(build, index, &merged[i], at);
+				take_edge(build, index, &merged[i], at);
 		}
 	}
 	if (index)

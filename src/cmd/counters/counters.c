@@ -22,7 +22,7 @@ static const struct {
 };
 
 /* What the command line asks for; NULL: more or less than one thing. */
-static operation *choose(const struct cli_arguments *arguments)
+static operation *choose_operation(const struct cli_arguments *arguments)
 {
 	const char *word = arguments->operand_count ? arguments->operands[0] : NULL;
 	operation *found = NULL;
@@ -48,10 +48,10 @@ static operation *choose(const struct cli_arguments *arguments)
 	return count > 1 ? NULL : found ? found : counters_list;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_counters(const struct cli_arguments *arguments)
 {
 	const struct cli_value *catalogs = &arguments->options[OPTION_CATALOG];
-	operation *chosen = choose(arguments);
+	operation *chosen = choose_operation(arguments);
 	struct asterism_diag *diag;
 	struct counters *counters = NULL;
 	int status = STATUS_USAGE;
@@ -127,5 +127,5 @@ const struct cli_command cmd_counters = {
 	.options = { OPTION_CATALOG, OPTION_EXPLAIN, OPTION_FORMAT_EVENTS, OPTION_PLATFORM, OPTION_PROBE,
 		     OPTION_READ_INTERVAL, OPTION_READS },
 	.examples = examples,
-	.run = run,
+	.run = run_counters,
 };

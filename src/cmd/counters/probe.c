@@ -15,7 +15,7 @@
 
 static const char *const states[] = { "not here", "approximate", "available" };
 
-static void put_way(const struct counter_type *type, const struct tally_way *way)
+static void put_tally_way(const struct counter_type *type, const struct tally_way *way)
 {
 	printf("%-44s %-11s  ", type->name, states[way->state]);
 	if (way->state == TALLY_NOT_HERE) {
@@ -42,8 +42,8 @@ static json_t *way_json(const struct counter_type *type, const struct tally_way 
 			 json_text(is_here ? NULL : way->reason), "commands_only", way->is_of_command);
 }
 
-static void put_all(const struct cli_arguments *arguments, const struct counters *counters,
-		    const struct tally_way *ways)
+static void put_probed(const struct cli_arguments *arguments, const struct counters *counters,
+		       const struct tally_way *ways)
 {
 	bool as_json = counters_want_json(arguments);
 	json_t *all = json_array();
@@ -54,7 +54,7 @@ static void put_all(const struct cli_arguments *arguments, const struct counters
 		if (as_json)
 			json_array_append_new(all, way_json(&counters->types[i], &ways[i]));
 		else
-			put_way(&counters->types[i], &ways[i]);
+			put_tally_way(&counters->types[i], &ways[i]);
 	}
 	if (as_json)
 		json_text_put(json_pack("{s:O}", "counters", all));
@@ -76,7 +76,7 @@ int counters_probe(const struct cli_arguments *arguments, const struct counters 
 	}
 	if (!status) {
 		tally_probe(counters, NULL, &scope, ways);
-		put_all(arguments, counters, ways);
+		put_probed(arguments, counters, ways);
 	}
 	meter_fake_free(scope.fake);
 	alloc_free(ways);

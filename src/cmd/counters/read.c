@@ -71,7 +71,7 @@ static void drop_causes(struct reading *reading)
 	reading->count = kept;
 }
 
-static int find_types(struct reading *reading)
+static int find_read_types(struct reading *reading)
 {
 	const struct cli_arguments *arguments = reading->arguments;
 
@@ -119,7 +119,7 @@ static int find_ways(struct reading *reading)
 	return status;
 }
 
-static int open_all(struct reading *reading)
+static int open_counters(struct reading *reading)
 {
 	const struct tally_ways ways = { reading->counters, reading->ways };
 
@@ -143,8 +143,8 @@ static int open_all(struct reading *reading)
 	return STATUS_FINE;
 }
 
-static void put_value(const struct counter_type *type, const struct tally_way *way, const struct tally_value *value,
-		      double seconds)
+static void put_counter_value(const struct counter_type *type, const struct tally_way *way,
+			      const struct tally_value *value, double seconds)
 {
 	bool has_rate = !type->is_ratio && type->kind != COUNTER_GAUGE;
 
@@ -204,7 +204,7 @@ static void put_shares(const struct reading *reading, const double *values, json
 		cli_note("causes overlap: their sources count some cycles twice");
 }
 
-static int look(struct reading *reading, double seconds)
+static int look_at_reading(struct reading *reading, double seconds)
 {
 	json_t *values = counters_want_json(reading->arguments) ? json_array() : NULL, *line;
 	double known[TYPES_READ_MAX] = { 0 };
@@ -231,7 +231,7 @@ static int look(struct reading *reading, double seconds)
 		if (values)
 			json_array_append_new(values, value_json(type, way, &value, seconds));
 		else
-			put_value(type, way, &value, seconds);
+			put_counter_value(type, way, &value, seconds);
 	}
 	line = values ? json_pack("{s:f,s:o}", "elapsed", seconds, "values", values) : NULL;
 	if (reading->is_cycles) {
@@ -274,7 +274,7 @@ static void pause_until(struct reading *reading, uint64_t end)
 	}
 }
 
-static int follow(struct reading *reading)
+static int follow_counters(struct reading *reading)
 {
 	const struct cli_value *options = reading->arguments->options;
 	bool has_interval = cli_has(reading->arguments, OPTION_READ_INTERVAL);
@@ -293,7 +293,7 @@ static int follow(struct reading *reading)
 		if (!reading->scope.fake || reading->arguments->launched)
 			pause_until(reading, end);
 		now = clock_now_ns();
-		failed = look(reading, (double)(reading->scope.fake ? interval : now - begin) / 1e9);
+		failed = look_at_reading(reading, (double)(reading->scope.fake ? interval : now - begin) / 1e9);
 		begin = now;
 		status = failed ? failed : status;
 	}
@@ -303,7 +303,7 @@ static int follow(struct reading *reading)
 	return status;
 }
 
-static int prepare(struct reading *reading, struct asterism_diag *diag)
+static int prepare_reading(struct reading *reading, struct asterism_diag *diag)
 {
 	int status;
 
@@ -315,7 +315,7 @@ static int prepare(struct reading *reading, struct asterism_diag *diag)
 	}
 	/* The child is there, and keeps its own ways; the command may have us end as soon as it runs. */
 	reading->stop = signals_take();
-	status = open_all(reading);
+	status = open_counters(reading);
 	reading->begin = clock_now_ns();
 	if (!status && reading->arguments->launched &&
 	    launch_go(&reading->launch, reading->arguments->launched[0], diag))
@@ -323,15 +323,15 @@ static int prepare(struct reading *reading, struct asterism_diag *diag)
 	return status;
 }
 
-static int run(struct reading *reading)
+static int run_reading(struct reading *reading)
 {
 	struct asterism_diag *diag = asterism_diag_new();
-	int status = prepare(reading, diag);
+	int status = prepare_reading(reading, diag);
 
 	cli_print(diag);
 	asterism_diag_free(diag);
 	if (!status)
-		status = follow(reading);
+		status = follow_counters(reading);
 	for (size_t i = 0; i < reading->count; i++)
 		tally_free(reading->tallies[i]);
 	launch_fini(&reading->launch);
@@ -346,13 +346,13 @@ int counters_read_types(const struct cli_arguments *arguments, const struct coun
 	reading.launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .listener = { .fd = -1 } };
 	reading.ways = alloc_zero(counters->type_count, sizeof *reading.ways);
 	reading.is_cycles = strcmp(arguments->operands[0], "cycles") == 0;
-	status = !reading.ways ? STATUS_USAGE : reading.is_cycles ? find_causes(&reading) : find_types(&reading);
+	status = !reading.ways ? STATUS_USAGE : reading.is_cycles ? find_causes(&reading) : find_read_types(&reading);
 	if (!status)
 		status = counters_fake(&reading.scope.fake);
 	if (!status)
 		status = find_ways(&reading);
 	if (!status)
-		status = run(&reading);
+		status = run_reading(&reading);
 	meter_fake_free(reading.scope.fake);
 	alloc_free(reading.ways);
 	return status;

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-static void put(const char *before, const char *text)
+static void put_behind(const char *before, const char *text)
 {
 	fputs(before, stdout);
 	text_write(stdout, text, TEXT_WORDS);
@@ -24,7 +24,7 @@ static void put_chain(const struct counters *counters, uint32_t class)
 		put_chain(counters, counters->classes[class].parent);
 		fputs(" > ", stdout);
 	}
-	put("", counters->classes[class].name);
+	put_behind("", counters->classes[class].name);
 }
 
 static json_t *chain_json(const struct counters *counters, uint32_t class)
@@ -79,14 +79,14 @@ static void put_class(const struct counters *counters, uint32_t class)
 	putchar('\n');
 	put_chain(counters, class);
 	if (doc)
-		put(": ", doc);
+		put_behind(": ", doc);
 	putchar('\n');
 }
 
-static void put_row(const struct counter_type *type)
+static void put_counter_row(const struct counter_type *type)
 {
 	printf("  %-44s %-9s ", type->name, type->is_ratio ? "ratio" : counters_kind_names[type->kind]);
-	put(type->is_derived ? "= " : "  ", type->doc ? type->doc : "");
+	put_behind(type->is_derived ? "= " : "  ", type->doc ? type->doc : "");
 	putchar('\n');
 }
 
@@ -111,7 +111,7 @@ int counters_list(const struct cli_arguments *arguments, const struct counters *
 			if (!has_head)
 				put_class(counters, class);
 			has_head = true;
-			put_row(type);
+			put_counter_row(type);
 		}
 	}
 	if (counters_want_json(arguments)) {
@@ -129,14 +129,14 @@ static void put_sources(const char *label, const struct counter_type *type)
 {
 	for (const struct counter_source *source = type->sources; source; source = source->next) {
 		printf("%-9s ", label);
-		put("", source->text);
+		put_behind("", source->text);
 		if (source->approximates)
-			put(", approximately: ", source->approximates);
+			put_behind(", approximately: ", source->approximates);
 		putchar('\n');
 	}
 }
 
-static void put_states(const char *label, const unsigned char *states)
+static void put_counter_states(const char *label, const unsigned char *states)
 {
 	bool is_first = true;
 
@@ -154,7 +154,7 @@ static void put_states(const char *label, const unsigned char *states)
 
 static void put_formula(const struct counters *counters, const struct counter_formula *formula)
 {
-	put("formula   ", formula->text);
+	put_behind("formula   ", formula->text);
 	putchar('\n');
 	for (uint32_t i = 0; i < formula->count; i++) {
 		const struct counter_type *operand;
@@ -163,33 +163,33 @@ static void put_formula(const struct counters *counters, const struct counter_fo
 			continue;
 		operand = &counters->types[formula->steps[i].type];
 		printf("          %s: ", operand->name);
-		put("", operand->doc ? operand->doc : "");
+		put_behind("", operand->doc ? operand->doc : "");
 		putchar('\n');
 	}
 }
 
-static void put_type(const struct counters *counters, const struct counter_type *type)
+static void put_counter_type(const struct counters *counters, const struct counter_type *type)
 {
-	put("", type->name);
-	put(": ", type->doc ? type->doc : "");
+	put_behind("", type->name);
+	put_behind(": ", type->doc ? type->doc : "");
 	fputs("\nclass     ", stdout);
 	put_chain(counters, type->class);
 	if (type->base != HASH_NONE)
-		put(", which inherits it from ", counters->classes[counters->types[type->base].class].name);
+		put_behind(", which inherits it from ", counters->classes[counters->types[type->base].class].name);
 	printf("\nkind      %s%s\n", type->is_derived ? "derived, " : "",
 	       type->is_ratio ? "a ratio" : counters_kind_names[type->kind]);
-	put("unit      ", type->unit);
+	put_behind("unit      ", type->unit);
 	putchar('\n');
 	put_sources("here", type);
 	if (!type->sources)
 		puts(type->is_derived ? "here      by its formula" : "here      no source is known");
 	for (const struct counter_formula *formula = type->formulas; formula; formula = formula->next)
 		put_formula(counters, formula);
-	put_states("printed", type->historic);
+	put_counter_states("printed", type->historic);
 	if (type->is_derived)
-		put_states("computed", type->computed);
+		put_counter_states("computed", type->computed);
 	for (const struct counter_note *note = type->notes; note; note = note->next) {
-		put("note      ", note->text);
+		put_behind("note      ", note->text);
 		putchar('\n');
 	}
 }
@@ -203,7 +203,7 @@ int counters_explain(const struct cli_arguments *arguments, const struct counter
 	if (counters_want_json(arguments))
 		json_text_put(type_json(counters, type));
 	else
-		put_type(counters, type);
+		put_counter_type(counters, type);
 	return STATUS_FINE;
 }
 

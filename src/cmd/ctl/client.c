@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int explain(const char *path, int error)
+static int explain_connect_error(const char *path, int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -40,21 +40,22 @@ static int explain(const char *path, int error)
 	}
 }
 
-static int connect_to(const char *path, uint64_t patience_ns, int *fd)
+static int connect_to_daemon(const char *path, uint64_t patience_ns, int *fd)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const struct timeval limit = { .tv_sec = (time_t)(patience_ns / 1000000000),
 				       .tv_usec = (suseconds_t)(patience_ns / 1000 % 1000000) };
 
 	if (strlen(path) >= sizeof address.sun_path)
-		return explain(path, ENAMETOOLONG);
+		return explain_connect_error(path, ENAMETOOLONG);
 	strcpy(address.sun_path, path);
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
-		return explain(path, errno);
+		return explain_connect_error(path, errno);
 	setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-	return connect(*fd, (const struct sockaddr *)&address, sizeof address) ? explain(path, errno) : STATUS_FINE;
+	return connect(*fd, (const struct sockaddr *)&address, sizeof address) ? explain_connect_error(path, errno)
+									       : STATUS_FINE;
 }
 
 /* A daemon that refuses a request early has replied already: the reply counts, not that it took no more. */
@@ -74,7 +75,7 @@ static bool send_all(int fd, const char *bytes, size_t length)
 }
 
 /* The reply is one line. */
-static int receive(const char *path, int fd, struct text_buffer *line)
+static int receive_reply(const char *path, int fd, struct text_buffer *line)
 {
 	char bytes[1 << 16];
 
@@ -84,7 +85,7 @@ static int receive(const char *path, int fd, struct text_buffer *line)
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)
-			return explain(path, errno);
+			return explain_connect_error(path, errno);
 		if (length == 0) {
 			cli_error("asterismd at %s closed the connection", path);
 			return STATUS_USAGE;
@@ -102,7 +103,7 @@ static int read_reply(const char *path, int fd, json_t **reply)
 {
 	struct text_buffer line = { 0 };
 	json_error_t error;
-	int status = receive(path, fd, &line);
+	int status = receive_reply(path, fd, &line);
 
 	if (!status) {
 		*reply = cmd_json_load(line.bytes, line.length, &error);
@@ -120,13 +121,13 @@ int ctl_ask(const struct ctl_way *way, json_t *request, const void *body, size_t
 {
 	const char *path = way->path;
 	char *text = json_dumps(request, JSON_COMPACT);
-	int fd = -1, status = text ? connect_to(path, way->patience_ns, &fd) : STATUS_USAGE;
+	int fd = -1, status = text ? connect_to_daemon(path, way->patience_ns, &fd) : STATUS_USAGE;
 
 	if (!text)
 		cli_error("out of memory");
 	if (!status &&
 	    (!send_all(fd, text, strlen(text)) || !send_all(fd, "\n", 1) || (body && !send_all(fd, body, length))))
-		status = explain(path, errno);
+		status = explain_connect_error(path, errno);
 	if (!status)
 		status = read_reply(path, fd, reply);
 	if (fd >= 0)

@@ -55,7 +55,7 @@ static void unit_of_file(const char *file, char name[UNIT_CHARACTERS_MAX + 1])
 }
 
 /* Reads the operand, a file or a shipped rule, and gives the name of its unit. */
-static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
+static int read_unit_operand(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct library_files resolved;
@@ -78,7 +78,7 @@ static int read_file(struct asking *asking, char name[UNIT_CHARACTERS_MAX + 1])
 static int send_file(struct asking *asking, json_t *request)
 {
 	char name[UNIT_CHARACTERS_MAX + 1];
-	int status = read_file(asking, name);
+	int status = read_unit_operand(asking, name);
 
 	if (status)
 		return status;
@@ -205,7 +205,7 @@ static const struct operation operations[OPERATIONS] = {
 };
 
 /* The words of a row that name its operation, as they are typed. */
-static void name_of(size_t row, char name[WORD_BYTES])
+static void operation_name(size_t row, char name[WORD_BYTES])
 {
 	const char *end = rows[row].term;
 
@@ -215,7 +215,7 @@ static void name_of(size_t row, char name[WORD_BYTES])
 }
 
 /* What is asked for, with its words in typed. */
-static const struct operation *find(const struct cli_arguments *arguments, char typed[WORD_BYTES])
+static const struct operation *find_operation(const struct cli_arguments *arguments, char typed[WORD_BYTES])
 {
 	char names[OPERATIONS][WORD_BYTES];
 	const char *known[OPERATIONS], *nearest;
@@ -226,7 +226,7 @@ static const struct operation *find(const struct cli_arguments *arguments, char 
 		 : arguments->operand_count > 1 ? arguments->operands[1]
 						: "status");
 	for (size_t i = 0; i < OPERATIONS; i++) {
-		name_of(i, names[i]);
+		operation_name(i, names[i]);
 		if (strcmp(names[i], typed) == 0)
 			return &operations[i];
 		known[i] = names[i];
@@ -265,7 +265,7 @@ static void report_notes(const json_t *reply)
 	}
 }
 
-static int show(const struct asking *asking, const json_t *reply)
+static int show_reply(const struct asking *asking, const json_t *reply)
 {
 	const char *failed = asking->operation->failed;
 	bool is_fine = json_is_true(json_object_get(reply, "ok"));
@@ -294,7 +294,7 @@ static uint64_t patience_of(const struct asking *asking)
 						      : SHORTEST_NS;
 }
 
-static int ask(struct asking *asking)
+static int ask_daemon(struct asking *asking)
 {
 	const char *path = asking->arguments->options[OPTION_SOCKET].text;
 	const struct ctl_way way = { .path = path ? path : "/run/asterism.sock", .patience_ns = patience_of(asking) };
@@ -309,7 +309,7 @@ static int ask(struct asking *asking)
 	}
 	status = ctl_ask(&way, request, asking->body, asking->body_length, &reply);
 	if (!status)
-		status = show(asking, reply);
+		status = show_reply(asking, reply);
 	json_decref(reply);
 	return status;
 }
@@ -342,10 +342,10 @@ static char *command_for(const char *socket)
 	return text;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_ctl(const struct cli_arguments *arguments)
 {
 	char typed[WORD_BYTES];
-	struct asking asking = { .arguments = arguments, .operation = find(arguments, typed) };
+	struct asking asking = { .arguments = arguments, .operation = find_operation(arguments, typed) };
 	size_t words, count;
 	int status;
 
@@ -366,7 +366,7 @@ static int run(const struct cli_arguments *arguments)
 	asking.operand_count = count;
 	asking.operand = count ? asking.operands[0] : NULL;
 	asking.command = command ? command : "asterism ctl";
-	status = ask(&asking);
+	status = ask_daemon(&asking);
 	alloc_free(command);
 	alloc_free(asking.body);
 	return status;
@@ -397,5 +397,5 @@ const struct cli_command cmd_ctl = {
 	.examples = examples,
 	.operands_min = 1,
 	.operands_max = OPERANDS_MAX,
-	.run = run,
+	.run = run_ctl,
 };

@@ -19,7 +19,7 @@ static const char *string(const json_t *object, const char *name)
 	return value ? value : "";
 }
 
-static long long number(const json_t *object, const char *name)
+static long long reply_number(const json_t *object, const char *name)
 {
 	return (long long)json_integer_value(json_object_get(object, name));
 }
@@ -42,9 +42,9 @@ static void put_words(struct text_buffer *text, const json_t *object, const char
 	text_append_as(text, string(object, name), TEXT_WORDS);
 }
 
-static void put_condition(struct text_buffer *text, const json_t *condition)
+static void put_daemon_condition(struct text_buffer *text, const json_t *condition)
 {
-	long long asked = number(condition, "asked"), was_true = number(condition, "true");
+	long long asked = reply_number(condition, "asked"), was_true = reply_number(condition, "true");
 
 	put_counts(text, asked, was_true);
 	if (asked)
@@ -59,8 +59,8 @@ static void put_transition(struct text_buffer *text, const json_t *transition)
 {
 	const json_t *conditions = json_object_get(transition, "conditions");
 
-	put_counts(text, number(transition, "tried"), number(transition, "taken"));
-	text_printf(text, "%12lld  ", number(transition, "taken") - number(transition, "failed"));
+	put_counts(text, reply_number(transition, "tried"), reply_number(transition, "taken"));
+	text_printf(text, "%12lld  ", reply_number(transition, "taken") - reply_number(transition, "failed"));
 	put_words(text, transition, "state");
 	text_append(text, ": ");
 	put_words(text, transition, "event");
@@ -68,7 +68,7 @@ static void put_transition(struct text_buffer *text, const json_t *transition)
 	put_words(text, transition, "target");
 	text_append(text, "\n");
 	for (size_t i = 0; i < json_array_size(conditions); i++)
-		put_condition(text, json_array_get(conditions, i));
+		put_daemon_condition(text, json_array_get(conditions, i));
 }
 
 /* As `run -v` has it: program/why/transitions.c. */
@@ -95,11 +95,11 @@ static void print_rule(const json_t *rule)
 
 	printf("  %-24s %-8s %10lld matches  %8lld runs  %6lld lost",
 	       safe(string(rule, "rule"), &buffer, memory, sizeof memory), string(rule, "place"),
-	       number(rule, "matches"), number(rule, "runs_opened"), number(rule, "lost"));
-	if (number(rule, "refused"))
-		printf("  %lld counted but not written", number(rule, "refused"));
-	if (number(rule, "below_severity"))
-		printf("  %lld below --min-severity", number(rule, "below_severity"));
+	       reply_number(rule, "matches"), reply_number(rule, "runs_opened"), reply_number(rule, "lost"));
+	if (reply_number(rule, "refused"))
+		printf("  %lld counted but not written", reply_number(rule, "refused"));
+	if (reply_number(rule, "below_severity"))
+		printf("  %lld below --min-severity", reply_number(rule, "below_severity"));
 	putchar('\n');
 	if (why)
 		ctl_put_transitions(why, &transitions);
@@ -113,7 +113,7 @@ static void print_tally(const json_t *tally)
 	char memory[256];
 
 	printf("  %-24s %-8s %10lld\n", safe(string(tally, "name"), &buffer, memory, sizeof memory),
-	       string(tally, "kind"), number(tally, "count"));
+	       string(tally, "kind"), reply_number(tally, "count"));
 }
 
 static void print_unit(const json_t *unit)
@@ -123,8 +123,8 @@ static void print_unit(const json_t *unit)
 	char memory[1024];
 
 	printf("%s: %s, ", safe(string(unit, "unit"), &buffer, memory, sizeof memory), string(unit, "state"));
-	if (number(unit, "owner") || *string(unit, "from") != 'd')
-		printf("loaded by user %lld\n", number(unit, "owner"));
+	if (reply_number(unit, "owner") || *string(unit, "from") != 'd')
+		printf("loaded by user %lld\n", reply_number(unit, "owner"));
 	else
 		puts("from the directory");
 	if (*error) {
@@ -141,9 +141,9 @@ static void print_sensors(const json_t *sensors)
 {
 	if (!sensors)
 		return;
-	printf("sensors: %lld processes, %lld refused, %lld clients disconnected", number(sensors, "processes"),
-	       number(sensors, "refused"), number(sensors, "lacking"));
-	if (number(sensors, "lacking")) {
+	printf("sensors: %lld processes, %lld refused, %lld clients disconnected", reply_number(sensors, "processes"),
+	       reply_number(sensors, "refused"), reply_number(sensors, "lacking"));
+	if (reply_number(sensors, "lacking")) {
 		fputs(": ", stdout);
 		text_write(stdout, string(sensors, "lack"), TEXT_WORDS);
 	}
@@ -157,8 +157,8 @@ void ctl_print_units(const json_t *reply, const char *command)
 
 	print_rows(json_object_get(reply, "units"), print_unit);
 	printf("asterismd: %lld KiB of memory, %lld KiB in the kernel, %.2f s of CPU time, %lld lines lost\n",
-	       number(daemon, "rss_bytes") >> 10, number(daemon, "kernel_bytes") >> 10,
-	       (double)number(daemon, "cpu_ns") * 1e-9, number(daemon, "lines_dropped"));
+	       reply_number(daemon, "rss_bytes") >> 10, reply_number(daemon, "kernel_bytes") >> 10,
+	       (double)reply_number(daemon, "cpu_ns") * 1e-9, reply_number(daemon, "lines_dropped"));
 	print_sensors(json_object_get(daemon, "sensors"));
 }
 
@@ -215,12 +215,12 @@ static void print_trail(const json_t *match)
 		struct text_buffer buffers[3];
 		char ago[RESULT_AGO_BYTES], memory[3][256];
 
-		result_print_ago((uint64_t)number(step, "ts"), (uint64_t)number(match, "ts"), ago);
+		result_print_ago((uint64_t)reply_number(step, "ts"), (uint64_t)reply_number(match, "ts"), ago);
 		printf("  %14s  %s: %s -> %s (process %lld, thread %lld)\n", ago,
 		       safe(string(step, "event"), &buffers[0], memory[0], sizeof memory[0]),
 		       safe(string(step, "from"), &buffers[1], memory[1], sizeof memory[1]),
-		       safe(string(step, "to"), &buffers[2], memory[2], sizeof memory[2]), number(step, "pid"),
-		       number(step, "tid"));
+		       safe(string(step, "to"), &buffers[2], memory[2], sizeof memory[2]), reply_number(step, "pid"),
+		       reply_number(step, "tid"));
 	}
 }
 
@@ -231,7 +231,7 @@ static void print_match(const json_t *match, const json_t *shown)
 
 	printf("%s", safe(string(match, "match"), &buffer, memory, sizeof memory));
 	printf(" by %s (process %lld, thread %lld)", safe(string(match, "comm"), &buffer, memory, sizeof memory),
-	       number(match, "pid"), number(match, "tid"));
+	       reply_number(match, "pid"), reply_number(match, "tid"));
 	if (json_object_get(match, "warning"))
 		print_warning(json_object_get(match, "warning"));
 	else
@@ -251,9 +251,9 @@ void ctl_print_result(const json_t *reply, const char *command)
 		print_match(result, json_object_get(reply, "shown"));
 	else /* what matches come to is a row of any shape */
 		json_text_put(json_incref((json_t *)result));
-	if (number(reply, "ticket"))
+	if (reply_number(reply, "ticket"))
 		printf("It is stopped and waits: '%s continue %lld' or '%s abort %lld'\n", command,
-		       number(reply, "ticket"), command, number(reply, "ticket"));
-	if (number(reply, "dropped"))
-		printf("%lld results before it were lost\n", number(reply, "dropped"));
+		       reply_number(reply, "ticket"), command, reply_number(reply, "ticket"));
+	if (reply_number(reply, "dropped"))
+		printf("%lld results before it were lost\n", reply_number(reply, "dropped"));
 }

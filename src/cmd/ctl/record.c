@@ -60,7 +60,7 @@ static int name_events(struct session_rules *rules, struct text_buffer *events)
 	return cmd_status_of(result);
 }
 
-static int add_rules(struct asking *asking, size_t first, struct text_buffer *events)
+static int add_operand_rules(struct asking *asking, size_t first, struct text_buffer *events)
 {
 	struct session_rules *rules = NULL;
 	int status;
@@ -114,7 +114,7 @@ int ctl_record_start(struct asking *asking, json_t *request)
 	if (first)
 		json_object_set_new(request, "recording", json_text(asking->operand));
 	add_kind(asking, request);
-	status = add_rules(asking, first, &events);
+	status = add_operand_rules(asking, first, &events);
 	add_wanted(asking, &events);
 	if (!status)
 		status = take_body(asking, request, &events);
@@ -166,17 +166,17 @@ static const char *string(const json_t *object, const char *name)
 	return value ? value : "";
 }
 
-static long long number(const json_t *object, const char *name)
+static long long member_number(const json_t *object, const char *name)
 {
 	return (long long)json_integer_value(json_object_get(object, name));
 }
 
-static void put_string(const json_t *object, const char *name)
+static void put_named_string(const json_t *object, const char *name)
 {
 	text_write(stdout, string(object, name), TEXT_WORDS);
 }
 
-static void put_bytes(long long bytes)
+static void put_byte_count(long long bytes)
 {
 	if (bytes < 10 << 20)
 		printf("%lld KiB", bytes >> 10);
@@ -191,28 +191,28 @@ static const char *plural(long long count)
 
 void ctl_print_record_started(const json_t *reply, const char *command)
 {
-	long long types = number(reply, "types");
+	long long types = member_number(reply, "types");
 
 	(void)command;
-	put_string(reply, "recording");
+	put_named_string(reply, "recording");
 	printf(": %lld type%s of events recorded, ", types, plural(types));
 	if (json_is_true(json_object_get(reply, "flight"))) {
 		fputs("kept in memory; snapshots go to ", stdout);
 	} else {
 		fputs("the newest ", stdout);
-		put_bytes(number(reply, "max_bytes"));
+		put_byte_count(member_number(reply, "max_bytes"));
 		fputs(" in ", stdout);
 	}
-	put_string(reply, "trace");
+	put_named_string(reply, "trace");
 	putchar('\n');
 }
 
 void ctl_print_record_masked(const json_t *reply, const char *command)
 {
-	long long types = number(reply, "types");
+	long long types = member_number(reply, "types");
 
 	(void)command;
-	put_string(reply, "recording");
+	put_named_string(reply, "recording");
 	printf(": %lld type%s of events recorded from here on\n", types, plural(types));
 }
 
@@ -232,28 +232,28 @@ static void print_losses(const json_t *counts)
 	};
 
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (number(counts, reasons[i].name))
-			printf("  lost: %lld %s\n", number(counts, reasons[i].name), reasons[i].text);
+		if (member_number(counts, reasons[i].name))
+			printf("  lost: %lld %s\n", member_number(counts, reasons[i].name), reasons[i].text);
 }
 
 static void print_counts(const json_t *counts)
 {
-	long long events = number(counts, "events"), snapshots = number(counts, "snapshots");
+	long long events = member_number(counts, "events"), snapshots = member_number(counts, "snapshots");
 
-	printf("%lld event%s, %lld lost, ", events, plural(events), number(counts, "lost"));
+	printf("%lld event%s, %lld lost, ", events, plural(events), member_number(counts, "lost"));
 	if (json_is_true(json_object_get(counts, "flight")))
 		printf("%lld snapshot%s, ", snapshots, plural(snapshots));
-	put_bytes(number(counts, "bytes"));
+	put_byte_count(member_number(counts, "bytes"));
 }
 
 void ctl_print_record_stopped(const json_t *reply, const char *command)
 {
 	(void)command;
-	put_string(reply, "recording");
+	put_named_string(reply, "recording");
 	fputs(": ", stdout);
 	print_counts(reply);
 	fputs(" in ", stdout);
-	put_string(reply, "trace");
+	put_named_string(reply, "trace");
 	putchar('\n');
 	print_losses(reply);
 }
@@ -262,18 +262,18 @@ void ctl_print_record_flushed(const json_t *reply, const char *command)
 {
 	(void)command;
 	fputs("all of ", stdout);
-	put_string(reply, "recording");
+	put_named_string(reply, "recording");
 	fputs(" up to now is in ", stdout);
-	put_string(reply, "trace");
+	put_named_string(reply, "trace");
 	putchar('\n');
 }
 
 void ctl_print_record_snapshot(const json_t *reply, const char *command)
 {
 	(void)command;
-	put_string(reply, "trace");
+	put_named_string(reply, "trace");
 	putchar('/');
-	put_string(reply, "snapshot");
+	put_named_string(reply, "snapshot");
 	putchar('\n');
 }
 
@@ -281,21 +281,21 @@ static void print_recording(const json_t *recording)
 {
 	const json_t *types = json_object_get(recording, "types");
 
-	put_string(recording, "recording");
+	put_named_string(recording, "recording");
 	printf(": %s, begun by user %lld %lld s ago, ",
 	       json_is_true(json_object_get(recording, "flight")) ? "kept in memory" : "written",
-	       number(recording, "owner"), number(recording, "age_ns") / 1000000000);
+	       member_number(recording, "owner"), member_number(recording, "age_ns") / 1000000000);
 	print_counts(recording);
 	putchar('\n');
 	if (*string(recording, "error")) {
 		fputs("  error: ", stdout);
-		put_string(recording, "error");
+		put_named_string(recording, "error");
 		putchar('\n');
 	}
 	print_losses(recording);
 	printf("  %zu type%s of events, changed %lld time%s:", json_array_size(types),
-	       plural((long long)json_array_size(types)), number(recording, "masked"),
-	       plural(number(recording, "masked")));
+	       plural((long long)json_array_size(types)), member_number(recording, "masked"),
+	       plural(member_number(recording, "masked")));
 	for (size_t i = 0; i < json_array_size(types) && i < 12; i++) {
 		const char *name = json_string_value(json_array_get(types, i));
 
@@ -308,7 +308,7 @@ static void print_recording(const json_t *recording)
 void ctl_print_record_status(const json_t *reply, const char *command)
 {
 	const json_t *recordings = json_object_get(reply, "recordings");
-	long long traces = number(reply, "traces");
+	long long traces = member_number(reply, "traces");
 
 	(void)command;
 	for (size_t i = 0; i < json_array_size(recordings); i++)
@@ -318,10 +318,10 @@ void ctl_print_record_status(const json_t *reply, const char *command)
 	if (!*string(reply, "folder"))
 		return;
 	printf("%lld trace%s in ", traces, plural(traces));
-	put_string(reply, "folder");
+	put_named_string(reply, "folder");
 	fputs(", ", stdout);
-	put_bytes(number(reply, "bytes"));
+	put_byte_count(member_number(reply, "bytes"));
 	fputs(" of ", stdout);
-	put_bytes(number(reply, "bytes_max"));
+	put_byte_count(member_number(reply, "bytes_max"));
 	putchar('\n');
 }

@@ -40,7 +40,7 @@ struct trace_jsonl_form inputs_form(const struct cli_arguments *arguments, struc
 					  .context = sink };
 }
 
-static int open_all(struct inputs *inputs, const struct cli_arguments *arguments, struct event_source **sources)
+static int open_inputs(struct inputs *inputs, const struct cli_arguments *arguments, struct event_source **sources)
 {
 	const struct trace_jsonl_form form = inputs_form(arguments, inputs->sink);
 
@@ -70,7 +70,7 @@ int inputs_open(struct inputs *inputs, const struct cli_arguments *arguments)
 	*inputs = (struct inputs){ .diag = asterism_diag_new(), .sink = inputs->sink };
 	inputs->catalogs = alloc_zero(arguments->operand_count, sizeof(struct event_catalog *));
 	if (sources && inputs->catalogs && inputs->diag)
-		status = open_all(inputs, arguments, sources);
+		status = open_inputs(inputs, arguments, sources);
 	else
 		cli_error("out of memory");
 	for (size_t i = 0; sources && status && i < arguments->operand_count; i++)

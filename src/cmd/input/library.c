@@ -46,7 +46,7 @@ void library_fini(struct library *library)
 	*library = (struct library){ 0 };
 }
 
-static char *copy(const char *text, size_t length)
+static char *copy_library_text(const char *text, size_t length)
 {
 	char *made = alloc_zero(length + 1, 1);
 
@@ -70,7 +70,7 @@ static char *read_marker(const char *text, const char *word, const char *otherwi
 		if (strncmp(text, word, length) == 0 && text[length] == ':') {
 			text += length + 1;
 			text += strspn(text, " ");
-			return copy(text, strcspn(text, "\r\n"));
+			return copy_library_text(text, strcspn(text, "\r\n"));
 		}
 	}
 	return otherwise ? alloc_text(otherwise) : NULL;
@@ -93,13 +93,13 @@ static size_t sentence_length(const char *text)
 }
 
 /* The first sentence of the first paragraph that is no heading, on one line, without its stop. */
-static char *read_line(const char *text)
+static char *first_sentence(const char *text)
 {
 	char *line;
 
 	while (*text == '#' || *text == '\n' || *text == '\r' || *text == ' ')
 		text = next_line(text);
-	line = copy(text, sentence_length(text));
+	line = copy_library_text(text, sentence_length(text));
 	for (char *at = line; at && *at; at++) {
 		if (*at == '\n' || *at == '\t')
 			*at = ' ';
@@ -113,7 +113,7 @@ static int set_readme(struct library_entry *entry, char *text)
 	entry->readme = text;
 	if (!text)
 		return -ENOMEM;
-	entry->line = read_line(text);
+	entry->line = first_sentence(text);
 	entry->kind = read_marker(text, "Kind", "other");
 	entry->needs = read_marker(text, "Needs", NULL);
 	entry->beyond = read_marker(text, "Not in @default", NULL);
@@ -193,7 +193,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Gives the status of what was read. */
-static int finish(struct library *library, int result)
+static int finish_library(struct library *library, int result)
 {
 	if (result) {
 		cli_error("out of memory");
@@ -219,7 +219,7 @@ static int read_folder(struct library *library, const char *folder)
 			result = add_entry(library, folder, row->d_name);
 	}
 	closedir(directory);
-	return finish(library, result);
+	return finish_library(library, result);
 }
 
 static int read_built_in(struct library *library)
@@ -232,7 +232,7 @@ static int read_built_in(struct library *library)
 		if (length)
 			result = add_built_in(library, file, length);
 	}
-	return finish(library, result);
+	return finish_library(library, result);
 }
 
 int library_read(struct library *library)
@@ -245,7 +245,7 @@ int library_read(struct library *library)
 	return access(INSTALLED, F_OK) ? read_built_in(library) : read_folder(library, INSTALLED);
 }
 
-static const struct library_entry *find(const struct library *library, const char *name)
+static const struct library_entry *find_library_rule(const struct library *library, const char *name)
 {
 	for (size_t i = 0; i < library->count; i++)
 		if (strcmp(library->entries[i].name, name) == 0)
@@ -255,7 +255,7 @@ static const struct library_entry *find(const struct library *library, const cha
 
 const struct library_entry *library_get(const struct library *library, const char *name)
 {
-	const struct library_entry *entry = find(library, name);
+	const struct library_entry *entry = find_library_rule(library, name);
 	const char **names, *nearest = NULL;
 
 	if (entry)
@@ -295,7 +295,7 @@ static bool stands_alone(const struct library_entry *entry)
 	return entry->needs || strcmp(entry->kind, "template") == 0 || strcmp(entry->kind, "overview") == 0;
 }
 
-static int add_all(struct library_files *resolved, bool is_default)
+static int add_all_shipped(struct library_files *resolved, bool is_default)
 {
 	int status = STATUS_FINE;
 
@@ -308,7 +308,7 @@ static int add_all(struct library_files *resolved, bool is_default)
 	return status;
 }
 
-static int add_name(struct library_files *resolved, const char *name)
+static int add_shipped_files(struct library_files *resolved, const char *name)
 {
 	const struct library_entry *entry;
 	int status = resolved->library.entries ? STATUS_FINE : library_read(&resolved->library);
@@ -316,7 +316,7 @@ static int add_name(struct library_files *resolved, const char *name)
 	if (status)
 		return status;
 	if (strcmp(name, "all") == 0 || strcmp(name, "default") == 0)
-		return add_all(resolved, strcmp(name, "default") == 0);
+		return add_all_shipped(resolved, strcmp(name, "default") == 0);
 	entry = library_get(&resolved->library, name);
 	return entry ? library_add(resolved, &entry->rule) : STATUS_USAGE;
 }
@@ -325,7 +325,8 @@ static int add_name(struct library_files *resolved, const char *name)
 static bool lacks_its_sign(struct library_files *resolved, const char *file)
 {
 	if (strpbrk(file, "/.") || !access(file, F_OK) ||
-	    (!resolved->library.entries && library_read(&resolved->library)) || !find(&resolved->library, file))
+	    (!resolved->library.entries && library_read(&resolved->library)) ||
+	    !find_library_rule(&resolved->library, file))
 		return false;
 	cli_error("there is no file '%s'", file);
 	cli_hint("did you mean the shipped rule @%s?", file);
@@ -339,7 +340,7 @@ int library_resolve(const char *const *files, size_t count, struct library_files
 	*resolved = (struct library_files){ 0 };
 	for (size_t i = 0; i < count && !status; i++) {
 		if (library_is_name(files[i]))
-			status = add_name(resolved, files[i] + 1);
+			status = add_shipped_files(resolved, files[i] + 1);
 		else if (lacks_its_sign(resolved, files[i]))
 			status = STATUS_USAGE;
 		else
@@ -364,7 +365,7 @@ int library_text(const struct session_rules_file *file, size_t limit, struct ast
 {
 	if (!file->text)
 		return session_input_read(file->path, limit, diag, text, length);
-	*text = copy(file->text, file->length);
+	*text = copy_library_text(file->text, file->length);
 	*length = file->length;
 	return *text ? 0 : diag_no_memory(diag);
 }

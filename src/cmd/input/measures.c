@@ -68,7 +68,7 @@ static int add_rule(struct program_measures *measures, const json_t *from)
 	return result;
 }
 
-static int read_line(struct program_measures *measures, const char *line, size_t length)
+static int read_measures_line(struct program_measures *measures, const char *line, size_t length)
 {
 	static const char start[] = "{\"why\":";
 	json_error_t error;
@@ -95,7 +95,7 @@ static int read_lines(struct program_measures *measures, const char *file, const
 		size_t length = strcspn(line, "\n");
 
 		location.line++;
-		result = read_line(measures, line, length);
+		result = read_measures_line(measures, line, length);
 		line += length + (line[length] != 0);
 	}
 	if (result == -EINVAL)

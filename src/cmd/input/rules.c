@@ -30,7 +30,7 @@ int cmd_status_of(int result)
 }
 
 /* Prints and frees the diag, gives the status. */
-static int report(struct asterism_diag *diag, int result)
+static int report_rules_diag(struct asterism_diag *diag, int result)
 {
 	if (!diag)
 		cli_error("out of memory");
@@ -67,7 +67,7 @@ int cmd_read_files(const struct cli_arguments *arguments, const struct session_r
 	if (result)
 		program_measures_free(measures);
 	cmd_settings_fini(&settings);
-	return report(diag, result);
+	return report_rules_diag(diag, result);
 }
 
 /* What messages call the texts of -r, and how the rules of those without a frame are called. */
@@ -115,7 +115,7 @@ int cmd_read_catalog(struct event_catalog **catalog)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 
-	return report(diag, session_catalog_new(diag, catalog));
+	return report_rules_diag(diag, session_catalog_new(diag, catalog));
 }
 
 int cmd_add_catalogs(const struct cli_arguments *arguments, struct event_catalog *catalog, struct asterism_diag *diag)

@@ -62,7 +62,7 @@ static int count_lines(const char *text)
 }
 
 /* On a terminal over the table before, if nothing else was written since. */
-static void draw(struct measuring *measuring)
+static void draw_measures(struct measuring *measuring)
 {
 	FILE *stream = measuring->sink->lines.stream;
 	char *text = NULL;
@@ -81,12 +81,12 @@ static void draw(struct measuring *measuring)
 	free(text);
 }
 
-static int put_all(struct measuring *measuring)
+static int put_measures(struct measuring *measuring)
 {
 	if (measuring->sink->json)
 		measure_put_json(measuring->sink->lines.stream, measuring->measures);
 	else if (measuring->draws)
-		draw(measuring);
+		draw_measures(measuring);
 	else
 		measure_put_text(measuring->sink->lines.stream, measuring->measures);
 	return sink_put(measuring->sink);
@@ -117,7 +117,7 @@ int measuring_tell(struct measuring *measuring, uint64_t now_ns)
 	if (!measuring->sink->json && !measuring->draws)
 		fprintf(measuring->sink->lines.stream, "up to %llu.%09llu\n", (unsigned long long)now_ns / 1000000000,
 			(unsigned long long)now_ns % 1000000000);
-	return put_all(measuring);
+	return put_measures(measuring);
 }
 
 int measuring_take(struct measuring *measuring, const struct event_source *source, const struct event *event)
@@ -140,7 +140,7 @@ int measuring_finish(struct measuring *measuring)
 {
 	int result = put_news(measuring);
 
-	return result ? result : put_all(measuring);
+	return result ? result : put_measures(measuring);
 }
 
 int measuring_end(struct measuring *measuring, uint64_t lost)

@@ -10,14 +10,14 @@
 
 #include <errno.h>
 
-static bool wants(void *context, const struct event_type *type)
+static bool measures_want_type(void *context, const struct event_type *type)
 {
 	const struct measuring *measuring = context;
 
 	return measures_wants(measuring->measures, type);
 }
 
-static bool wants_field(void *context, const struct event_type *type, uint32_t field)
+static bool measures_want_field(void *context, const struct event_type *type, uint32_t field)
 {
 	const struct measuring *measuring = context;
 
@@ -26,7 +26,8 @@ static bool wants_field(void *context, const struct event_type *type, uint32_t f
 
 static int measure_all(struct measuring *measuring, struct inputs *inputs, struct filter *filter)
 {
-	const struct event_want want = { wants, wants, wants_field, measuring, false };
+	const struct event_want want = { measures_want_type, measures_want_type, measures_want_field, measuring,
+					 false };
 	enum filter_verdict verdict = FILTER_SHOW;
 	struct event event;
 	int result = 0;

@@ -11,7 +11,7 @@ enum { PERIODS = 20, LEAST_US = 200 * 1000 };
 
 static _Atomic(struct monitor *) guarded;
 
-static void on_signal(int signal_number)
+static void guard_on_signal(int signal_number)
 {
 	struct monitor *monitor = atomic_load(&guarded);
 
@@ -22,7 +22,7 @@ static void on_signal(int signal_number)
 
 void guard_take_signal(void)
 {
-	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESTART };
+	const struct sigaction action = { .sa_handler = guard_on_signal, .sa_flags = (int)SA_RESTART };
 
 	sigaction(SIGXCPU, &action, NULL);
 }

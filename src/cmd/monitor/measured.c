@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Reads what a name stands for, if anything is known of it. Returns 0, also where nothing is; -EINVAL, -ENOMEM. */
-static int read_sensors(struct event_catalog *catalog, const char *name, struct asterism_diag *diag)
+static int read_measured_sensors(struct event_catalog *catalog, const char *name, struct asterism_diag *diag)
 {
 	struct text_buffer text = { 0 };
 	size_t before = asterism_diag_count(diag, ASTERISM_NOTE);
@@ -39,7 +39,7 @@ static int read_sensors(struct event_catalog *catalog, const char *name, struct 
 	return 0;
 }
 
-static const struct event_type *find_type(struct event_catalog *catalog, const char *name)
+static const struct event_type *find_measured_type(struct event_catalog *catalog, const char *name)
 {
 	for (size_t i = 0;; i++) {
 		const struct event_type *type = event_catalog_get(catalog, i);
@@ -67,15 +67,15 @@ static int find_item(struct measured *measured, const struct cli_arguments *argu
 		     const char *name)
 {
 	struct asterism_diag *diag = measured->measuring.diag;
-	const struct event_type *type = find_type(catalog, name);
+	const struct event_type *type = find_measured_type(catalog, name);
 	int result = 0;
 
 	if (!type && arguments->launched && strchr(arguments->launched[0], '/'))
-		result = read_sensors(catalog, arguments->launched[0], diag);
-	type = type ? type : find_type(catalog, name);
+		result = read_measured_sensors(catalog, arguments->launched[0], diag);
+	type = type ? type : find_measured_type(catalog, name);
 	if (!type && !result)
-		result = read_sensors(catalog, name, diag);
-	type = type ? type : find_type(catalog, name);
+		result = read_measured_sensors(catalog, name, diag);
+	type = type ? type : find_measured_type(catalog, name);
 	if (result)
 		return result;
 	if (!type)
@@ -87,7 +87,8 @@ static int find_item(struct measured *measured, const struct cli_arguments *argu
 	return measures_bind(measured->measuring.measures, type, diag);
 }
 
-static int find_all(struct measured *measured, const struct cli_arguments *arguments, struct event_catalog *catalog)
+static int find_all_measures(struct measured *measured, const struct cli_arguments *arguments,
+			     struct event_catalog *catalog)
 {
 	const struct measures *measures = measured->measuring.measures;
 	struct asterism_diag *diag = measured->measuring.diag;
@@ -108,7 +109,7 @@ static void write_metrics(void *context, struct text_buffer *text)
 	measure_put_metrics(text, measured->measuring.measures);
 }
 
-static int serve(struct measured *measured, const char *address)
+static int serve_measured(struct measured *measured, const char *address)
 {
 	const struct expose_options options = { address, write_metrics, measured };
 
@@ -136,9 +137,9 @@ int measured_open(struct measured *measured, const struct cli_arguments *argumen
 	}
 	if (status)
 		return status;
-	result = find_all(measured, arguments, catalog);
+	result = find_all_measures(measured, arguments, catalog);
 	if (!result)
-		result = serve(measured, arguments->options[OPTION_METRICS].text);
+		result = serve_measured(measured, arguments->options[OPTION_METRICS].text);
 	cli_print(measuring->diag);
 	asterism_diag_clear(measuring->diag);
 	return cmd_status_of(result);

@@ -46,7 +46,7 @@ static const struct {
 } texts[] = { { 8, "text8" },   { 16, "text16" },   { 32, "text32" },
 	      { 64, "text64" }, { 128, "text128" }, { 256, "text256" } };
 
-static const char *word_of(const struct event_field *field)
+static const char *field_word(const struct event_field *field)
 {
 	if (field->value != EVENT_STRING)
 		return words[field->value];
@@ -66,7 +66,7 @@ static bool can_be_raised(const struct event_type *type, struct raised *raised)
 		return false;
 	}
 	for (uint32_t i = 0; i < type->own_count; i++) {
-		if (word_of(&type->fields[i]))
+		if (field_word(&type->fields[i]))
 			continue;
 		cli_error("cannot raise %s: its field %s is a string of %" PRIu32 " bytes", type->name,
 			  type->fields[i].name, type->fields[i].bytes);
@@ -78,7 +78,7 @@ static bool can_be_raised(const struct event_type *type, struct raised *raised)
 	return true;
 }
 
-static int find_types(struct raising *raising, const struct session_rules *rules)
+static int find_raised_types(struct raising *raising, const struct session_rules *rules)
 {
 	const struct program *program = session_rules_program(rules);
 	bool has_any = false;
@@ -117,7 +117,7 @@ int raising_open(const struct cli_arguments *arguments, const struct session_rul
 		raising->items = alloc_zero(raising->count, sizeof *raising->items);
 	}
 	if (raising && raising->items) {
-		status = find_types(raising, rules);
+		status = find_raised_types(raising, rules);
 	} else {
 		cli_error("out of memory");
 		status = STATUS_USAGE;
@@ -146,7 +146,7 @@ static void make_known(struct raised *raised)
 
 	for (uint32_t i = 0; i < type->own_count; i++)
 		fields[i] = (struct asterism_sensor_field){
-			.type = word_of(&type->fields[i]),
+			.type = field_word(&type->fields[i]),
 			.name = type->fields[i].name,
 			.unit = type->fields[i].unit,
 			.documentation = type->fields[i].doc,

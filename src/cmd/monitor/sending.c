@@ -12,7 +12,7 @@
 /* For what is left at the end. */
 #define FINISH_NS UINT64_C(2000000000)
 
-static void say(struct sending *sending)
+static void print_sending_diag(struct sending *sending)
 {
 	cli_print(sending->diag);
 	asterism_diag_clear(sending->diag);
@@ -31,7 +31,7 @@ int sending_open(struct sending *sending, const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	result = send_new(sending->to, sending->diag, &sending->sender);
-	say(sending);
+	print_sending_diag(sending);
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
@@ -58,7 +58,7 @@ void sending_step(struct sending *sending)
 	if (!sending->sender)
 		return;
 	send_step(sending->sender, sending->diag);
-	say(sending);
+	print_sending_diag(sending);
 }
 
 bool sending_finish(struct sending *sending)
@@ -68,7 +68,7 @@ bool sending_finish(struct sending *sending)
 	if (!sending->sender)
 		return false;
 	send_finish(sending->sender, FINISH_NS, sending->diag);
-	say(sending);
+	print_sending_diag(sending);
 	send_count(sending->sender, &counts);
 	if (counts.unsent)
 		cli_warning("%" PRIu64 " events were not sent to %s: it was unreachable or too slow", counts.unsent,

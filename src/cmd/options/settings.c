@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_name(const char *text, size_t length)
+static bool is_variable_name(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (!isalpha((unsigned char)text[i]) && text[i] != '_' && (i == 0 || !isdigit((unsigned char)text[i])))
@@ -25,8 +25,8 @@ static bool is_setting_name(const char *text, size_t length)
 	const char *dot = memrchr(text, '.', length);
 
 	if (!dot)
-		return is_name(text, length);
-	return dot > text && is_name(dot + 1, length - (size_t)(dot + 1 - text));
+		return is_variable_name(text, length);
+	return dot > text && is_variable_name(dot + 1, length - (size_t)(dot + 1 - text));
 }
 
 int cmd_settings_check(const struct cli_value *before, const char *text, struct asterism_diag *diag)
@@ -48,7 +48,7 @@ int cmd_settings_check(const struct cli_value *before, const char *text, struct 
 }
 
 /* Adds the settings that are of one file, or that are not. */
-static int add(struct cmd_settings *settings, const struct cli_value *given, bool of_file)
+static int add_settings_of(struct cmd_settings *settings, const struct cli_value *given, bool of_file)
 {
 	for (size_t i = 0; i < given->count; i++) {
 		const char *text = given->texts[i];
@@ -76,8 +76,8 @@ int cmd_settings_init(struct cmd_settings *settings, const struct cli_arguments 
 					   .names = alloc_zero(given->count, sizeof *settings->names) };
 	if (!settings->rows || !settings->names)
 		return -ENOMEM;
-	result = add(settings, given, false);
-	return result ? result : add(settings, given, true);
+	result = add_settings_of(settings, given, false);
+	return result ? result : add_settings_of(settings, given, true);
 }
 
 void cmd_settings_fini(struct cmd_settings *settings)

@@ -45,7 +45,7 @@ struct annotation {
 	struct sources *sources;
 };
 
-static const char *base_of(const struct profile *profile, const struct profile_spot *spot)
+static const char *spot_base(const struct profile *profile, const struct profile_spot *spot)
 {
 	const char *file = profile_get_text(profile, spot->file), *slash = strrchr(file, '/');
 
@@ -73,7 +73,7 @@ static int compare_places(const void *a, const void *b, void *context)
 		order = compare_numbers(left->object, right->object);
 		return order ? order : compare_numbers(left->address, right->address);
 	}
-	order = left->file == right->file ? 0 : strcmp(base_of(profile, left), base_of(profile, right));
+	order = left->file == right->file ? 0 : strcmp(spot_base(profile, left), spot_base(profile, right));
 	return order ? order : compare_numbers(left->line, right->line);
 }
 
@@ -202,14 +202,14 @@ static void put_label(const struct profile *profile, const struct profile_spot *
 	const char *object = profile_get_text(profile, spot->object), *slash = strrchr(object, '/');
 
 	if (spot->line)
-		snprintf(label, LABEL_BYTES, "%.200s:%" PRIu32, base_of(profile, spot), spot->line);
+		snprintf(label, LABEL_BYTES, "%.200s:%" PRIu32, spot_base(profile, spot), spot->line);
 	else if (spot->address != PROFILE_NO_ADDRESS)
 		snprintf(label, LABEL_BYTES, "%.200s+0x%" PRIx64, slash ? slash + 1 : object, spot->address);
 	else
 		snprintf(label, LABEL_BYTES, "?");
 }
 
-static const char *text_of(const struct annotation *annotation, const struct profile_spot *spot)
+static const char *spot_text(const struct annotation *annotation, const struct profile_spot *spot)
 {
 	const struct profile *profile = annotation->profile;
 	uint32_t object = spot->object ? spot->object : profile->functions[spot->function].object;
@@ -219,10 +219,10 @@ static const char *text_of(const struct annotation *annotation, const struct pro
 			  : NULL;
 }
 
-static void put_line(const struct annotation *annotation, const struct line *line)
+static void put_annotated_line(const struct annotation *annotation, const struct line *line)
 {
 	const struct profile_spot *spot = &annotation->profile->spots[line->spot];
-	const char *source = text_of(annotation, spot);
+	const char *source = spot_text(annotation, spot);
 	char label[LABEL_BYTES];
 	int length;
 
@@ -249,12 +249,12 @@ static double rest_of(const struct annotation *annotation, uint32_t function)
 	return rest > self * 1e-9 ? rest : 0;
 }
 
-static bool is_shown(const struct line *line)
+static bool is_line_shown(const struct line *line)
 {
 	return line->self > 0 || line->call_count;
 }
 
-static void put_function(const struct annotation *annotation, uint32_t function)
+static void put_annotated_function(const struct annotation *annotation, uint32_t function)
 {
 	const struct profile *profile = annotation->profile;
 	double rest = rest_of(annotation, function);
@@ -265,8 +265,8 @@ static void put_function(const struct annotation *annotation, uint32_t function)
 	fputs("  self cost of ", stdout);
 	profile_put_name(stdout, profile, function);
 	for (size_t i = annotation->first_line[function]; i < annotation->first_line[function + 1]; i++) {
-		if (is_shown(&annotation->lines[i]))
-			put_line(annotation, &annotation->lines[i]);
+		if (is_line_shown(&annotation->lines[i]))
+			put_annotated_line(annotation, &annotation->lines[i]);
 	}
 	if (rest > 0) {
 		profile_put_share(stdout, rest, &annotation->unit, PROFILE_MEASURED, NAN);
@@ -299,7 +299,7 @@ static json_t *line_json(const struct annotation *annotation, const struct line 
 {
 	const struct profile *profile = annotation->profile;
 	const struct profile_spot *spot = &profile->spots[line->spot];
-	const char *source = text_of(annotation, spot);
+	const char *source = spot_text(annotation, spot);
 	json_t *row = json_pack("{s:o}", "self", profile_cost_json(line->self, &annotation->unit));
 	char address[32];
 
@@ -324,7 +324,7 @@ static json_t *function_json(const struct annotation *annotation, uint32_t funct
 	double rest = rest_of(annotation, function);
 
 	for (size_t i = annotation->first_line[function]; i < annotation->first_line[function + 1]; i++) {
-		if (is_shown(&annotation->lines[i]))
+		if (is_line_shown(&annotation->lines[i]))
 			json_array_append_new(lines, line_json(annotation, &annotation->lines[i]));
 	}
 	if (rest > 0)
@@ -333,7 +333,7 @@ static json_t *function_json(const struct annotation *annotation, uint32_t funct
 	return row;
 }
 
-static void put_json(const struct annotation *annotation)
+static void put_annotation_json(const struct annotation *annotation)
 {
 	json_t *functions = json_array(), *head = profile_head_json(annotation->profile, &annotation->unit);
 
@@ -356,7 +356,7 @@ static int compare_self(const void *a, const void *b, void *context)
 }
 
 /* All of that name, or all that have cost something themselves; no more than most. Returns how many there are. */
-static size_t choose(struct annotation *annotation, const char *name, size_t most)
+static size_t choose_spots(struct annotation *annotation, const char *name, size_t most)
 {
 	const struct profile *profile = annotation->profile;
 	size_t count = 0;
@@ -375,7 +375,7 @@ static size_t choose(struct annotation *annotation, const char *name, size_t mos
 	return count;
 }
 
-static int show(const struct cli_arguments *arguments, struct annotation *annotation, const char *name)
+static int show_annotation(const struct cli_arguments *arguments, struct annotation *annotation, const char *name)
 {
 	bool has_all = name || cli_has(arguments, OPTION_VERBOSE) || profile_wants_json(arguments);
 	size_t functions = annotation->profile->function_count, count;
@@ -387,16 +387,16 @@ static int show(const struct cli_arguments *arguments, struct annotation *annota
 		cli_error("out of memory");
 		return STATUS_USAGE;
 	}
-	count = choose(annotation, name, has_all ? functions : FUNCTIONS_SHOWN);
+	count = choose_spots(annotation, name, has_all ? functions : FUNCTIONS_SHOWN);
 	status = annotation_init(annotation);
 	if (status)
 		return status;
 	if (profile_wants_json(arguments)) {
-		put_json(annotation);
+		put_annotation_json(annotation);
 	} else {
 		profile_put_head(stdout, annotation->profile, annotation->unit.event);
 		for (size_t i = 0; i < annotation->function_count; i++)
-			put_function(annotation, annotation->functions[i]);
+			put_annotated_function(annotation, annotation->functions[i]);
 		if (count > annotation->function_count)
 			printf("\n%zu more functions: -v shows them\n", count - annotation->function_count);
 	}
@@ -413,7 +413,7 @@ int profile_annotate_run(const struct cli_arguments *arguments, const char **ope
 	if (annotation.profile && (!status || status == STATUS_LOST) &&
 	    !profile_chosen_unit(arguments, annotation.profile, &annotation.unit) &&
 	    (!name || profile_find_function(annotation.profile, name) != HASH_NONE))
-		failed = show(arguments, &annotation, name);
+		failed = show_annotation(arguments, &annotation, name);
 	annotation_fini(&annotation);
 	profile_free(annotation.profile);
 	return failed ? failed : status;

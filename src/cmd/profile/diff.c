@@ -16,7 +16,7 @@
 
 enum { ROWS_SHOWN = 30 };
 
-static int no_memory(void)
+static int diff_no_memory(void)
 {
 	cli_error("out of memory");
 	return STATUS_USAGE;
@@ -27,7 +27,7 @@ static double percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-static const char *name_of(const struct profile *a, const struct profile *b, const struct profile_pair *pair)
+static const char *pair_name(const struct profile *a, const struct profile *b, const struct profile_pair *pair)
 {
 	return pair->b == HASH_NONE ? profile_name(a, pair->a) : profile_name(b, pair->b);
 }
@@ -48,7 +48,7 @@ static void put_comparison(const struct profile *a, const struct profile *b,
 		printf("%7.2f %%  %7.2f %%  %+8.2f  ", percent(pair->cost_a, comparison->total),
 		       percent(pair->cost_b, comparison->total),
 		       percent(pair->cost_a - pair->cost_b, comparison->total));
-		text_write(stdout, name_of(a, b, pair), TEXT_WORDS);
+		text_write(stdout, pair_name(a, b, pair), TEXT_WORDS);
 		puts(pair->a == HASH_NONE ? "  (second only)" : pair->b == HASH_NONE ? "  (first only)" : "");
 	}
 	if (shown < comparison->count)
@@ -64,7 +64,7 @@ static void put_comparison_json(const struct profile *a, const struct profile *b
 		const struct profile_pair *pair = &comparison->pairs[i];
 
 		json_array_append_new(functions,
-				      json_pack("{s:o,s:f,s:f,s:b,s:b}", "function", json_text(name_of(a, b, pair)),
+				      json_pack("{s:o,s:f,s:f,s:b,s:b}", "function", json_text(pair_name(a, b, pair)),
 						"first", pair->cost_a, "second", pair->cost_b, "in_first",
 						pair->a != HASH_NONE, "in_second", pair->b != HASH_NONE));
 	}
@@ -82,7 +82,7 @@ static int diff(const struct cli_arguments *arguments, struct profile *a, struct
 	if (event_a < 0 || event_b < 0)
 		return STATUS_USAGE;
 	if (profile_compare(a, (unsigned)event_a, b, (unsigned)event_b, &comparison))
-		status = no_memory();
+		status = diff_no_memory();
 	else if (profile_wants_json(arguments))
 		put_comparison_json(a, b, &comparison);
 	else
@@ -181,7 +181,7 @@ static int show_stacks(const struct cli_arguments *arguments, const struct profi
 	size_t count = stacks->calls->edge_count;
 
 	if (!ranked)
-		return no_memory();
+		return diff_no_memory();
 	if (profile_wants_json(arguments))
 		put_stacks_json(stacks, ranked);
 	else
@@ -191,7 +191,7 @@ static int show_stacks(const struct cli_arguments *arguments, const struct profi
 	return stacks->wrong > 0 ? STATUS_MATCH : STATUS_FINE;
 }
 
-static int check(const struct cli_arguments *arguments, const char *file, const struct profile *simulated)
+static int check_as_stacks(const struct cli_arguments *arguments, const char *file, const struct profile *simulated)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct profile_stacks stacks = { 0 };
@@ -216,7 +216,7 @@ int profile_check_run(const struct cli_arguments *arguments, const char **operan
 
 	if (simulated && (!read || read == STATUS_LOST)) {
 		if (simulated->edge_count)
-			status = check(arguments, operands[0], simulated);
+			status = check_as_stacks(arguments, operands[0], simulated);
 		else
 			cli_error("%s has no calls: stacks are checked against a simulation", operands[1]);
 	}

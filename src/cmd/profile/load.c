@@ -17,13 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static int no_memory(void)
+static int load_no_memory(void)
 {
 	cli_error("out of memory");
 	return STATUS_USAGE;
 }
 
-static int read_file(const char *file, struct diag_source *source, struct asterism_diag *diag)
+static int read_profile_file(const char *file, struct diag_source *source, struct asterism_diag *diag)
 {
 	bool is_input = strcmp(file, "-") == 0;
 	int fd = is_input ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), result;
@@ -42,7 +42,7 @@ static int read_file(const char *file, struct diag_source *source, struct asteri
 int profile_load_text(const char *file, struct diag_source *source)
 {
 	struct asterism_diag *diag = asterism_diag_new();
-	int result = diag ? read_file(file, source, diag) : -ENOMEM;
+	int result = diag ? read_profile_file(file, source, diag) : -ENOMEM;
 
 	cli_print(diag);
 	asterism_diag_free(diag);
@@ -56,8 +56,8 @@ int profile_load_of_program(const char *file, const char *program, struct profil
 	int result, fd = -1;
 
 	if (!diag)
-		return no_memory();
-	result = read_file(file, &source, diag);
+		return load_no_memory();
+	result = read_profile_file(file, &source, diag);
 	if (!result && !profile_is_gmon(&source)) {
 		result = diag_error(diag, NULL, -EINVAL, "%s is not what a program built with -pg writes", file);
 		diag_hint(diag, "other profiles need no program: asterism profile import FILE");
@@ -74,16 +74,17 @@ int profile_load_of_program(const char *file, const char *program, struct profil
 	return result ? STATUS_USAGE : STATUS_FINE;
 }
 
-static int load(const char *file, int (*read)(const struct diag_source *, struct asterism_diag *, struct profile **),
-		struct profile **profile)
+static int load_profile_file(const char *file,
+			     int (*read)(const struct diag_source *, struct asterism_diag *, struct profile **),
+			     struct profile **profile)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	struct diag_source source = { 0 };
 	int result;
 
 	if (!diag)
-		return no_memory();
-	result = read_file(file, &source, diag);
+		return load_no_memory();
+	result = read_profile_file(file, &source, diag);
 	if (!result)
 		result = read(&source, diag, profile);
 	cli_print(diag);
@@ -96,7 +97,7 @@ static int load(const char *file, int (*read)(const struct diag_source *, struct
 
 int profile_load(const char *file, struct profile **profile)
 {
-	return load(file, profile_read, profile);
+	return load_profile_file(file, profile_read, profile);
 }
 
 /* Of a simulation, what the quotient heuristic makes of its own costs is what it says itself. */
@@ -110,7 +111,7 @@ static int complete_itself(struct profile **profile)
 	for (size_t i = 0; i < (*profile)->edge_count * (*profile)->event_count; i++)
 		has_costs = has_costs || (*profile)->costs[i] > 0;
 	if (profile_complete(*profile, *profile, &completion, NULL, &completed))
-		return no_memory();
+		return load_no_memory();
 	/* Where calls have no costs, as in gmon.out, numbers of calls have shared them: that is an estimate. */
 	for (size_t i = 0; has_costs && i < completed->function_count; i++)
 		completed->functions[i].origin = PROFILE_MEASURED;
@@ -120,7 +121,7 @@ static int complete_itself(struct profile **profile)
 	if (profile_copy_descriptions(*profile, completed) ||
 	    (rate && profile_set_info(completed, "samples-per-second", rate))) {
 		profile_free(completed);
-		return no_memory();
+		return load_no_memory();
 	}
 	profile_free(*profile);
 	*profile = completed;
@@ -129,7 +130,7 @@ static int complete_itself(struct profile **profile)
 
 int profile_load_completed(const char *file, bool with_places, struct profile **profile)
 {
-	int status = load(file, with_places ? profile_read : profile_read_functions, profile), failed;
+	int status = load_profile_file(file, with_places ? profile_read : profile_read_functions, profile), failed;
 
 	if ((status && status != STATUS_LOST) || (*profile)->is_completed || !(*profile)->edge_count)
 		return status;
@@ -190,7 +191,7 @@ FILE *profile_open(const struct cli_arguments *arguments)
 	stream = fdopen(fd, "w");
 	if (!stream) {
 		close(fd);
-		no_memory();
+		load_no_memory();
 	}
 	return stream;
 }

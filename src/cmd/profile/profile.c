@@ -89,7 +89,7 @@ static const struct {
 };
 
 /* An option that an operation has no use for is no option of it. */
-static int check_options(const struct cli_arguments *arguments, size_t operation)
+static int check_profile_options(const struct cli_arguments *arguments, size_t operation)
 {
 	for (const unsigned *option = cmd_profile.options; *option; option++) {
 		const unsigned *taken = operations[operation].options;
@@ -106,7 +106,7 @@ static int check_options(const struct cli_arguments *arguments, size_t operation
 	return STATUS_FINE;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_profile(const struct cli_arguments *arguments)
 {
 	const char *typed = arguments->operands[0], *known[OPERATIONS], *nearest;
 	char names[OPERATIONS][WORD_BYTES];
@@ -122,8 +122,9 @@ static int run(const struct cli_arguments *arguments)
 		if (arguments->operand_count > operations[i].operands &&
 		    arguments->operand_count <= operations[i].operands + operations[i].more + 1 &&
 		    operations[i].launches == !!arguments->launched)
-			return check_options(arguments, i) ? STATUS_USAGE
-							   : operations[i].run(arguments, arguments->operands + 1);
+			return check_profile_options(arguments, i)
+				       ? STATUS_USAGE
+				       : operations[i].run(arguments, arguments->operands + 1);
 		if (operations[i].launches) {
 			cli_error("'asterism profile %s' takes a command behind '--'", typed);
 			cli_hint("asterism profile %s", rows[i].term);
@@ -209,5 +210,5 @@ const struct cli_command cmd_profile = {
 		     OPTION_VERBOSE },
 	.examples = examples,
 	.launches = true,
-	.run = run,
+	.run = run_profile,
 };

@@ -25,7 +25,7 @@ enum { FREQUENCY = 997, FREQUENCY_MAX = 100000, SAMPLES_FEW = 1000 };
 
 static volatile sig_atomic_t stop;
 
-static void on_signal(int number)
+static void profile_on_signal(int number)
 {
 	stop = number;
 }
@@ -33,13 +33,13 @@ static void on_signal(int number)
 /* Whoever wants us to end has what was sampled written. The command keeps its own ways with signals. */
 static void catch_signals(void)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = { .sa_handler = profile_on_signal };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static void tell(const struct sample_outcome *outcome)
+static void tell_sample_outcome(const struct sample_outcome *outcome)
 {
 	if (outcome->lost) {
 		cli_warning("%llu samples or records of what was mapped were lost: the profile is incomplete",
@@ -92,7 +92,7 @@ static bool lacks_matches(const struct sample_between *between)
 }
 
 /* --between: a file, a shipped rule, or a text; no name of a rule file has such brackets. *rules is NULL without. */
-static int read_rules(const struct cli_arguments *arguments, struct session_rules **rules)
+static int read_between_rules(const struct cli_arguments *arguments, struct session_rules **rules)
 {
 	const char *wanted = arguments->options[OPTION_BETWEEN].text;
 	struct session_rules_file text = { .path = "--between", .text = wanted, .bare_rule = "rule" };
@@ -185,7 +185,7 @@ static int sample(const struct cli_arguments *arguments, const struct session_ru
 		return fail_status(result);
 	if (written)
 		return written;
-	tell(&outcome);
+	tell_sample_outcome(&outcome);
 	if (rules)
 		tell_between(&outcome.between, outcome.samples);
 	*command_status = outcome.status;
@@ -205,7 +205,7 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 		cli_hint("asterism profile record -o samples -- COMMAND");
 		return STATUS_USAGE;
 	}
-	status = read_rules(arguments, &rules);
+	status = read_between_rules(arguments, &rules);
 	if (status)
 		return status;
 	/* What cannot be written is found out before the command runs. */
@@ -229,7 +229,7 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 }
 
 /* -o keeps it. */
-static int show(const struct cli_arguments *arguments, struct profile *profile)
+static int show_profile(const struct cli_arguments *arguments, struct profile *profile)
 {
 	int status = profile_report(arguments, profile);
 	FILE *stream;
@@ -248,7 +248,7 @@ static int show_joined(const struct cli_arguments *arguments, const struct profi
 	int status = profile_join(arguments, sampled, simulated, &completed);
 
 	if (!status)
-		status = show(arguments, completed);
+		status = show_profile(arguments, completed);
 	profile_free(completed);
 	return status;
 }
@@ -264,7 +264,7 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 	(void)operands;
 	if (profile_check_valgrind())
 		return STATUS_USAGE;
-	status = read_rules(arguments, &rules);
+	status = read_between_rules(arguments, &rules);
 	if (status)
 		return status;
 	status = sample(arguments, rules, &sampled, &command);
@@ -276,7 +276,7 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 		status_simulated = profile_simulate(arguments, &simulated);
 	}
 	if (is_empty) {
-		failed = show(arguments, sampled);
+		failed = show_profile(arguments, sampled);
 		status_simulated = STATUS_MATCH; /* as of grep: nothing was found, and there is nothing to share */
 	} else if (sampled && simulated) {
 		failed = show_joined(arguments, sampled, simulated);

@@ -44,7 +44,7 @@ void profile_put_name(FILE *stream, const struct profile *profile, uint32_t func
 		flags & PROFILE_BY_CALLS ? "  #" : "");
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_profile_rows(const void *a, const void *b)
 {
 	const struct row *left = a, *right = b;
 
@@ -60,7 +60,7 @@ static double rank_of(const struct profile *profile, uint32_t function, unsigned
 }
 
 /* Functions that cost something, the costliest first. */
-static struct row *rank(const struct profile *profile, unsigned event, size_t *count)
+static struct row *rank_functions(const struct profile *profile, unsigned event, size_t *count)
 {
 	struct row *rows = alloc_zero(profile->function_count + 1, sizeof *rows);
 
@@ -72,15 +72,15 @@ static struct row *rank(const struct profile *profile, unsigned event, size_t *c
 			rows[(*count)++] = (struct row){ cost, i };
 	}
 	if (rows)
-		qsort(rows, *count, sizeof *rows, compare_rows);
+		qsort(rows, *count, sizeof *rows, compare_profile_rows);
 	return rows;
 }
 
 /* What deviations are in. */
 static const char *const unit_words[] = { "points", "seconds", "events" };
 
-static void put_rows(FILE *stream, const struct profile *profile, const struct profile_unit *unit,
-		     const struct row *rows, size_t count)
+static void put_profile_rows(FILE *stream, const struct profile *profile, const struct profile_unit *unit,
+			     const struct row *rows, size_t count)
 {
 	const int width = profile_share_width(unit);
 	const unsigned event = unit->event;
@@ -131,8 +131,8 @@ json_t *profile_function_json(const struct profile *profile, uint32_t function, 
 	return row;
 }
 
-static void put_json(const struct profile *profile, const struct profile_unit *unit, const struct row *rows,
-		     size_t count)
+static void put_profile_json(const struct profile *profile, const struct profile_unit *unit, const struct row *rows,
+			     size_t count)
 {
 	json_t *report = profile_head_json(profile, unit);
 	json_t *functions = json_array();
@@ -173,15 +173,15 @@ int profile_report(const struct cli_arguments *arguments, struct profile *profil
 
 	if (profile_chosen_unit(arguments, profile, &unit))
 		return STATUS_USAGE;
-	rows = rank(profile, unit.event, &count);
+	rows = rank_functions(profile, unit.event, &count);
 	if (!rows)
 		return STATUS_USAGE;
 	shown = cli_has(arguments, OPTION_VERBOSE) || count < ROWS_SHOWN ? count : ROWS_SHOWN;
 	if (profile_wants_json(arguments)) {
-		put_json(profile, &unit, rows, count);
+		put_profile_json(profile, &unit, rows, count);
 	} else {
 		profile_put_head(stdout, profile, unit.event);
-		put_rows(stdout, profile, &unit, rows, shown);
+		put_profile_rows(stdout, profile, &unit, rows, shown);
 		if (shown < count)
 			printf("%zu more functions: -v shows them\n", count - shown);
 	}
@@ -241,7 +241,7 @@ static struct row *rank_edges(const struct profile *profile, uint32_t function, 
 			rows[(*count)++] = (struct row){ profile_cost(profile, i)[event], i };
 	}
 	if (rows)
-		qsort(rows, *count, sizeof *rows, compare_rows);
+		qsort(rows, *count, sizeof *rows, compare_profile_rows);
 	return rows;
 }
 
@@ -296,7 +296,7 @@ static int show_callers(const struct cli_arguments *arguments, struct profile *p
 		json_text_put(row);
 	} else {
 		put_edges(profile, to, to_count, true, &unit);
-		put_rows(stdout, profile, &unit, &(struct row){ 0, function }, 1);
+		put_profile_rows(stdout, profile, &unit, &(struct row){ 0, function }, 1);
 		fputc('\n', stdout);
 		put_edges(profile, from, from_count, false, &unit);
 	}

@@ -154,7 +154,7 @@ static void find_file(struct place *place, pid_t pid)
 		closedir(folder);
 }
 
-static int judge(const struct cli_arguments *arguments, const struct place *place, int status)
+static int judge_simulation(const struct cli_arguments *arguments, const struct place *place, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL) {
 		cli_error("the simulation ended at an instruction that valgrind does not know");
@@ -198,7 +198,7 @@ static int simulate(const struct cli_arguments *arguments, struct place *place)
 	if (failed)
 		return failed;
 	find_file(place, pid);
-	return judge(arguments, place, status);
+	return judge_simulation(arguments, place, status);
 }
 
 void profile_rewind_input(off_t begin)
@@ -261,7 +261,7 @@ static int simulate_again(const struct cli_arguments *arguments, const struct pr
 }
 
 /* Of which builds it is, and in which environment, callgrind does not say. They are what they were just now. */
-static int load(const struct place *place, struct profile **simulated)
+static int load_simulated(const struct place *place, struct profile **simulated)
 {
 	int status = profile_load(place->file, simulated);
 
@@ -281,7 +281,7 @@ int profile_simulate(const struct cli_arguments *arguments, struct profile **sim
 	int status = simulate(arguments, &place);
 
 	if (!status)
-		status = load(&place, simulated);
+		status = load_simulated(&place, simulated);
 	remove_folder(&place);
 	if (*simulated && cli_has(arguments, OPTION_TWICE)) {
 		int again = simulate_again(arguments, *simulated, place.input_begin);
@@ -358,7 +358,7 @@ int profile_simulate_run(const struct cli_arguments *arguments, const char **ope
 		return STATUS_USAGE;
 	status = simulate(arguments, &place);
 	if (!status)
-		status = load(&place, &simulated);
+		status = load_simulated(&place, &simulated);
 	written = profile_close(arguments, stream, simulated ? copy_file(place.file, simulated, stream) : 0);
 	remove_folder(&place);
 	if (simulated && !written && cli_has(arguments, OPTION_TWICE)) {

@@ -65,7 +65,7 @@ void sources_free(struct sources *sources)
 }
 
 /* The whole of an open file, as long as it was a moment ago. NULL: why. */
-static const char *read_all(int fd, struct source *source)
+static const char *read_source_text(int fd, struct source *source)
 {
 	source->text = alloc_zero(source->length + 1, 1);
 	if (!source->text)
@@ -100,7 +100,7 @@ static const char *find_lines(struct source *source)
 }
 
 /* NULL, or why it is not read. */
-static const char *read_source(struct sources *sources, struct source *source)
+static const char *read_object_source(struct sources *sources, struct source *source)
 {
 	int fd = open(source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *why = NULL;
@@ -118,7 +118,7 @@ static const char *read_source(struct sources *sources, struct source *source)
 		source->length = (size_t)about.st_size;
 		source->changed = about.st_mtim;
 		sources->bytes += source->length;
-		why = read_all(fd, source);
+		why = read_source_text(fd, source);
 	}
 	close(fd);
 	return why ? why : find_lines(source);
@@ -129,9 +129,9 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-static void add(struct sources *sources, struct source *source, const char *object)
+static void add_profile_source(struct sources *sources, struct source *source, const char *object)
 {
-	const char *why = read_source(sources, source);
+	const char *why = read_object_source(sources, source);
 	struct stat about;
 
 	if (why) {
@@ -144,7 +144,7 @@ static void add(struct sources *sources, struct source *source, const char *obje
 	}
 }
 
-static struct source *find(struct sources *sources, const char *file, const char *object)
+static struct source *find_source(struct sources *sources, const char *file, const char *object)
 {
 	uint64_t hash = hash_bytes(sources->seed, file, strlen(file));
 	struct source *source;
@@ -164,13 +164,13 @@ static struct source *find(struct sources *sources, const char *file, const char
 		return NULL;
 	strcpy(source->name, file);
 	hash_table_add(&sources->by_name, hash, (uint32_t)sources->count++);
-	add(sources, source, object);
+	add_profile_source(sources, source, object);
 	return source;
 }
 
 const char *sources_line(struct sources *sources, const char *file, const char *object, uint32_t line)
 {
-	const struct source *source = *file ? find(sources, file, object) : NULL;
+	const struct source *source = *file ? find_source(sources, file, object) : NULL;
 	size_t length = 0, from, end;
 
 	if (!source || !source->text || !line || line > source->line_count)

@@ -36,19 +36,19 @@ static struct report_export *export_of(struct report *report)
 	return (struct report_export *)report;
 }
 
-static int no_memory(void)
+static int exports_no_memory(void)
 {
 	cli_error("out of memory");
 	return STATUS_USAGE;
 }
 
-static int open_one(struct export_file *file, const struct report_kind *kind, const struct cli_arguments *arguments,
-		    struct report_pass *pass)
+static int open_export(struct export_file *file, const struct report_kind *kind, const struct cli_arguments *arguments,
+		       struct report_pass *pass)
 {
 	int fd;
 
 	if (kind->open(report_pass_view(pass), &file->report))
-		return no_memory();
+		return exports_no_memory();
 	*file->report = (struct report){ .kind = kind, .view = report_pass_view(pass) };
 	fd = cmd_output_open(arguments, file->name);
 	if (fd < 0)
@@ -56,7 +56,8 @@ static int open_one(struct export_file *file, const struct report_kind *kind, co
 	export_of(file->report)->stream = fdopen(fd, "w");
 	if (!export_of(file->report)->stream)
 		close(fd);
-	return export_of(file->report)->stream && !report_pass_add(pass, file->report) ? STATUS_FINE : no_memory();
+	return export_of(file->report)->stream && !report_pass_add(pass, file->report) ? STATUS_FINE
+										       : exports_no_memory();
 }
 
 static int check_apart(const char *one, const char *other)
@@ -77,7 +78,7 @@ int exports_open(struct exports *exports, const struct cli_arguments *arguments,
 		if (!cli_has(arguments, rows[i].option))
 			continue;
 		exports->files[i].name = arguments->options[rows[i].option].text;
-		status = open_one(&exports->files[i], rows[i].kind, arguments, pass);
+		status = open_export(&exports->files[i], rows[i].kind, arguments, pass);
 		for (unsigned j = 0; j < i && !status; j++) {
 			if (exports->files[j].name)
 				status = check_apart(exports->files[i].name, exports->files[j].name);

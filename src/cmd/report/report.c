@@ -127,7 +127,7 @@ static int unknown_report(const char *name, size_t length)
 	return STATUS_USAGE;
 }
 
-static bool is_named(const char *only, const char *name)
+static bool is_report_named(const char *only, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -153,7 +153,7 @@ static int check_only(const char *only)
 	return STATUS_FINE;
 }
 
-static int no_memory(void)
+static int report_no_memory(void)
 {
 	cli_error("out of memory");
 	return STATUS_USAGE;
@@ -167,9 +167,9 @@ static int add_page(struct command *command, const struct cli_arguments *argumen
 	if (command->form != &report_form_html)
 		return STATUS_FINE;
 	if (report_page.open(report_pass_view(command->pass), &command->page))
-		return no_memory();
+		return report_no_memory();
 	report_page_limit(command->page, size->text ? size->number : PAGE_BYTES);
-	return report_pass_add(command->pass, command->page) ? no_memory() : STATUS_FINE;
+	return report_pass_add(command->pass, command->page) ? report_no_memory() : STATUS_FINE;
 }
 
 static int add_reports(struct command *command, const char *only)
@@ -179,14 +179,14 @@ static int add_reports(struct command *command, const char *only)
 	for (const struct report_kind *const *kind = report_kinds; *kind; kind++) {
 		struct report **report = &command->reports[command->report_count];
 
-		if (only ? !is_named(only, (*kind)->name) : (*kind)->is_asked)
+		if (only ? !is_report_named(only, (*kind)->name) : (*kind)->is_asked)
 			continue;
 		if ((*kind)->open(view, report))
-			return no_memory();
+			return report_no_memory();
 		**report = (struct report){ .kind = *kind, .view = view };
 		command->report_count++;
 		if (report_pass_add(command->pass, *report))
-			return no_memory();
+			return report_no_memory();
 	}
 	return STATUS_FINE;
 }
@@ -221,7 +221,7 @@ static struct report_options options_of(struct command *command, const struct cl
 	};
 }
 
-static int read_all(struct command *command)
+static int read_report_input(struct command *command)
 {
 	struct progress progress = { .source = command->inputs.source };
 	struct event event;
@@ -238,7 +238,7 @@ static int read_all(struct command *command)
 		result = -ENOMEM;
 	if (result >= 0)
 		result = report_pass_finish(command->pass);
-	return result ? no_memory() : STATUS_FINE;
+	return result ? report_no_memory() : STATUS_FINE;
 }
 
 static int write_form(struct command *command, struct report_tables *tables, const char *trace)
@@ -263,7 +263,7 @@ static int write_form(struct command *command, struct report_tables *tables, con
 	return report_write(tables, command->reports, command->report_count);
 }
 
-static int write_all(struct command *command, const struct cli_arguments *arguments)
+static int write_reports(struct command *command, const struct cli_arguments *arguments)
 {
 	struct report_tables tables = { .form = command->form, .view = report_pass_view(command->pass) };
 	int fd = STDOUT_FILENO, result = 0;
@@ -277,14 +277,14 @@ static int write_all(struct command *command, const struct cli_arguments *argume
 		tables.stream = fdopen(fd, "w");
 		if (!tables.stream) {
 			close(fd);
-			return no_memory();
+			return report_no_memory();
 		}
 	}
 	result = write_form(command, &tables, arguments->operands[0]);
 	if (command->file && fclose(tables.stream) && !result)
 		result = -errno;
 	if (result == -ENOMEM)
-		return no_memory();
+		return report_no_memory();
 	if (result && result != -EPIPE)
 		cli_error("cannot write %s: %s", command->file ? command->file : "standard output", strerror(-result));
 	return result && result != -EPIPE ? STATUS_USAGE : STATUS_FINE;
@@ -301,7 +301,7 @@ static int check_pair(const char *pair)
 	return STATUS_USAGE;
 }
 
-static int prepare(struct command *command, const struct cli_arguments *arguments)
+static int prepare_command(struct command *command, const struct cli_arguments *arguments)
 {
 	const char *only = arguments->options[OPTION_ONLY].text;
 	const char *file = arguments->options[OPTION_OUTPUT].text;
@@ -318,7 +318,7 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	if (!status)
 		status = inputs_open(&command->inputs, arguments);
 	if (!status && report_pass_new(command->inputs.source, &options, &command->pass))
-		status = no_memory();
+		status = report_no_memory();
 	if (status)
 		return status;
 	tell_held(command, arguments);
@@ -330,15 +330,15 @@ static int prepare(struct command *command, const struct cli_arguments *argument
 	return status || command->is_silent ? status : add_reports(command, only);
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_report(const struct cli_arguments *arguments)
 {
 	struct command command = { 0 };
-	int status = prepare(&command, arguments), closed;
+	int status = prepare_command(&command, arguments), closed;
 
 	if (!status)
-		status = read_all(&command);
+		status = read_report_input(&command);
 	if (!status && !command.is_silent)
-		status = write_all(&command, arguments);
+		status = write_reports(&command, arguments);
 	closed = exports_close(&command.exports);
 	if (!status)
 		status = signals_status(inputs_status(&command.inputs));
@@ -392,5 +392,5 @@ const struct cli_command cmd_report = {
 		     OPTION_SKIP_MISSING, OPTION_SPEEDSCOPE, OPTION_THREAD,       OPTION_TIME_FIELD,    OPTION_TO,
 		     OPTION_VERBOSE },
 	.examples = examples,
-	.run = run,
+	.run = run_report,
 };

@@ -50,7 +50,7 @@ bool report_rules_are_cut(const struct report_rules *rules)
 	return rules && rules->left_out;
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int report_on_match(void *context, const struct program_match *match)
 {
 	struct report_rules *rules = context;
 	struct found *found;
@@ -78,14 +78,15 @@ static int on_match(void *context, const struct program_match *match)
 	return 0;
 }
 
-static int by_time(const void *left, const void *right)
+static int by_match_time(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
 
 	return a->ts < b->ts ? -1 : a->ts > b->ts;
 }
 
-static int replay(struct report_rules *found, const struct cli_arguments *arguments, const struct session_rules *rules)
+static int replay_for_report(struct report_rules *found, const struct cli_arguments *arguments,
+			     const struct session_rules *rules)
 {
 	const struct trace_jsonl_form form = inputs_form(arguments, NULL);
 	struct asterism_diag *diag = asterism_diag_new();
@@ -96,7 +97,7 @@ static int replay(struct report_rules *found, const struct cli_arguments *argume
 		.form = &form,
 		.engine = SESSION_ENGINE_USER,
 		.skips_missing = cli_has(arguments, OPTION_SKIP_MISSING),
-		.on_match = on_match,
+		.on_match = report_on_match,
 		.context = found,
 		.remedy = "record what the rules need: asterism record --rules FILE --for-report; --skip-missing skips "
 			  "those rules",
@@ -139,10 +140,10 @@ int report_rules_run(const struct cli_arguments *arguments, struct report_rules 
 	if (status)
 		return status;
 	*made = alloc_zero(1, sizeof **made);
-	status = *made ? replay(*made, arguments, rules) : STATUS_USAGE;
+	status = *made ? replay_for_report(*made, arguments, rules) : STATUS_USAGE;
 	session_rules_free(rules);
 	if (*made && (*made)->count)
-		qsort((*made)->items, (*made)->count, sizeof *(*made)->items, by_time);
+		qsort((*made)->items, (*made)->count, sizeof *(*made)->items, by_match_time);
 	return status;
 }
 

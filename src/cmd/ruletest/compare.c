@@ -48,7 +48,7 @@ bool compare_is_relation(const char *text)
 }
 
 /* -1, 0, 1 as actual is less than, equal to or greater than the number. Whole numbers are compared with every digit. */
-static int order(const json_t *actual, const char *number)
+static int compare_with_number(const json_t *actual, const char *number)
 {
 	const char *digits = json_string_value(actual);
 	double real = digits ? strtod(digits, NULL) : json_number_value(actual), bound = strtod(number, NULL);
@@ -67,7 +67,7 @@ static bool fits_value(const json_t *wanted, const json_t *actual)
 
 	if (json_is_string(wanted) && cmd_json_is_number(actual) && !json_equal(wanted, actual)) {
 		const struct relation *relation = parse_relation(json_string_value(wanted), &number);
-		int found = relation ? order(actual, number) : 0;
+		int found = relation ? compare_with_number(actual, number) : 0;
 
 		return relation && (found < 0 ? relation->less : found > 0 ? relation->greater : relation->equal);
 	}
@@ -83,7 +83,7 @@ struct place {
 	unsigned differences;
 };
 
-static void put_value(struct text_buffer *why, const json_t *value)
+static void put_compared_value(struct text_buffer *why, const json_t *value)
 {
 	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
@@ -91,7 +91,7 @@ static void put_value(struct text_buffer *why, const json_t *value)
 	free(text);
 }
 
-static void note(struct place *place, const json_t *wanted, const json_t *actual)
+static void note_difference(struct place *place, const json_t *wanted, const json_t *actual)
 {
 	place->differences++;
 	if (!place->why)
@@ -100,29 +100,29 @@ static void note(struct place *place, const json_t *wanted, const json_t *actual
 		text_append(place->why, "; ");
 	text_printf(place->why, "%s is ", *place->path ? place->path : "it");
 	if (actual)
-		put_value(place->why, actual);
+		put_compared_value(place->why, actual);
 	else
 		text_append(place->why, "missing");
 	text_append(place->why, ", not ");
-	put_value(place->why, wanted);
+	put_compared_value(place->why, wanted);
 }
 
-static void walk(struct place *place, const json_t *wanted, const json_t *actual);
+static void walk_value(struct place *place, const json_t *wanted, const json_t *actual);
 
 /* Goes on to a part of the value, whose name is added to the path meanwhile. */
-static void step(struct place *place, const char *name, const json_t *wanted, const json_t *actual)
+static void compare_part(struct place *place, const char *name, const json_t *wanted, const json_t *actual)
 {
 	size_t length = strlen(place->path);
 
 	snprintf(place->path + length, sizeof place->path - length, "%s%s", length && *name != '[' ? "." : "", name);
 	if (actual)
-		walk(place, wanted, actual);
+		walk_value(place, wanted, actual);
 	else
-		note(place, wanted, NULL);
+		note_difference(place, wanted, NULL);
 	place->path[length] = 0;
 }
 
-static void walk(struct place *place, const json_t *wanted, const json_t *actual)
+static void walk_value(struct place *place, const json_t *wanted, const json_t *actual)
 {
 	void *member;
 	size_t count;
@@ -133,7 +133,7 @@ static void walk(struct place *place, const json_t *wanted, const json_t *actual
 		     member = json_object_iter_next((json_t *)wanted, member)) {
 			const char *key = json_object_iter_key(member);
 
-			step(place, key, json_object_iter_value(member), json_object_get(actual, key));
+			compare_part(place, key, json_object_iter_value(member), json_object_get(actual, key));
 		}
 	} else if (json_is_array(wanted) && json_is_array(actual) &&
 		   json_array_size(wanted) == json_array_size(actual)) {
@@ -142,10 +142,10 @@ static void walk(struct place *place, const json_t *wanted, const json_t *actual
 			char name[32];
 
 			snprintf(name, sizeof name, "[%zu]", i);
-			step(place, name, json_array_get(wanted, i), json_array_get(actual, i));
+			compare_part(place, name, json_array_get(wanted, i), json_array_get(actual, i));
 		}
 	} else if (!fits_value(wanted, actual)) {
-		note(place, wanted, actual);
+		note_difference(place, wanted, actual);
 	}
 }
 
@@ -153,7 +153,7 @@ unsigned compare_differences(const json_t *wanted, const json_t *actual, struct 
 {
 	struct place place = { .why = why };
 
-	walk(&place, wanted, actual);
+	walk_value(&place, wanted, actual);
 	return place.differences;
 }
 

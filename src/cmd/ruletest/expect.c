@@ -56,7 +56,7 @@ struct reading {
 	uint32_t number;
 };
 
-static int wrong(const struct reading *reading, size_t column, const char *hint, const char *text)
+static int wrong_expectation(const struct reading *reading, size_t column, const char *hint, const char *text)
 {
 	struct diag_location location = {
 		.source = &reading->source,
@@ -78,7 +78,7 @@ static int check_number(const struct reading *reading, const char *word, const j
 	    (json_is_string(value) && compare_is_relation(json_string_value(value))))
 		return 0;
 	snprintf(text, sizeof text, "\"%s\" is neither a number nor a comparison", word);
-	return wrong(reading, 0, "write, for example, 3 or \">=1\"", text);
+	return wrong_expectation(reading, 0, "write, for example, 3 or \">=1\"", text);
 }
 
 /* {"lost": n}: takes object. */
@@ -88,7 +88,7 @@ static int add_lost(struct reading *reading, json_t *object)
 	int result = check_number(reading, "lost", lost);
 
 	if (!result && reading->expected->lost)
-		result = wrong(reading, 0, NULL, "the losses to accept are given twice");
+		result = wrong_expectation(reading, 0, NULL, "the losses to accept are given twice");
 	if (!result)
 		reading->expected->lost = json_incref(lost);
 	json_decref(object);
@@ -119,7 +119,7 @@ static int add_line(struct reading *reading, json_t *object)
 	return check_number(reading, "count", line->count);
 }
 
-static int read_line(struct reading *reading)
+static int read_expected_line(struct reading *reading)
 {
 	json_error_t error;
 	json_t *object;
@@ -132,13 +132,13 @@ static int read_line(struct reading *reading)
 		return add_line(reading, object);
 	if (object) {
 		json_decref(object);
-		return wrong(reading, blank, "{\"match\":\"NAME\"} expects a match of NAME",
-			     "this is not a JSON object");
+		return wrong_expectation(reading, blank, "{\"match\":\"NAME\"} expects a match of NAME",
+					 "this is not a JSON object");
 	}
 	if (json_error_code(&error) == json_error_out_of_memory)
 		return diag_no_memory(reading->diag);
 	column = error.position > 0 ? (size_t)error.position - 1 : 0;
-	return wrong(reading, column < reading->length ? column : reading->length - 1, NULL, error.text);
+	return wrong_expectation(reading, column < reading->length ? column : reading->length - 1, NULL, error.text);
 }
 
 int test_expected_read(struct test_expected *expected, const char *file, struct asterism_diag *diag)
@@ -161,7 +161,7 @@ int test_expected_read(struct test_expected *expected, const char *file, struct 
 		reading.line = line;
 		reading.length = (size_t)((end ? end : text + length) - line);
 		reading.number++;
-		result = read_line(&reading);
+		result = read_expected_line(&reading);
 	}
 	alloc_free(text);
 	return result;
@@ -189,7 +189,7 @@ static bool may_say(struct alignment *alignment)
 	return alignment->shown++ < SHOWN_MAX;
 }
 
-static void put_json(struct text_buffer *why, const char *before, const json_t *value)
+static void put_compared_json(struct text_buffer *why, const char *before, const json_t *value)
 {
 	char *text = json_dumps(value, JSON_COMPACT);
 
@@ -205,7 +205,7 @@ static uint32_t worth(const struct alignment *alignment, size_t line, size_t mat
 }
 
 /* From the end on: best[i][j] is what the lines from i and the matches from j are worth together. */
-static uint32_t *weigh(const struct alignment *alignment)
+static uint32_t *weigh_alignment(const struct alignment *alignment)
 {
 	size_t rows = alignment->line_count, columns = alignment->match_count, width = columns + 1;
 	uint32_t *best = (rows + 1) * width <= ALIGNED_MAX ? alloc_zero((rows + 1) * width, sizeof *best) : NULL;
@@ -224,10 +224,10 @@ static uint32_t *weigh(const struct alignment *alignment)
 }
 
 /* Lines and matches side by side, so that one match too few or too many is told as just that. */
-static void align(struct alignment *alignment)
+static void align_lines(struct alignment *alignment)
 {
 	size_t width = alignment->match_count + 1, i = 0, j = 0;
-	uint32_t *best = weigh(alignment);
+	uint32_t *best = weigh_alignment(alignment);
 
 	while (i < alignment->line_count && j < alignment->match_count) {
 		uint32_t here = worth(alignment, i, j);
@@ -281,23 +281,23 @@ static void explain_line(struct alignment *alignment, const struct test_expected
 		return;
 	}
 	alignment->taken[nearest] = true;
-	put_json(why, "nearest:  ", alignment->matches[nearest]);
+	put_compared_json(why, "nearest:  ", alignment->matches[nearest]);
 	text_append(why, "differs:  ");
 	if (compare_differences(line->object, alignment->matches[nearest], why) == 0)
 		text_append(why, "it is not at this position");
 	text_append(why, "\n");
 }
 
-static void explain(struct alignment *alignment)
+static void explain_mismatch(struct alignment *alignment)
 {
-	align(alignment);
+	align_lines(alignment);
 	for (size_t i = 0; i < alignment->line_count; i++) {
 		if (alignment->pairs[i] == NO_MATCH)
 			explain_line(alignment, alignment->lines[i]);
 	}
 	for (size_t i = 0; i < alignment->match_count; i++) {
 		if (!alignment->taken[i] && may_say(alignment))
-			put_json(alignment->why, "unexpected: ", alignment->matches[i]);
+			put_compared_json(alignment->why, "unexpected: ", alignment->matches[i]);
 	}
 }
 
@@ -376,7 +376,7 @@ bool test_expected_fits(const struct test_expected *expected, const struct test_
 		fits = fits_counts(&alignment, expected, found, counts);
 		if (!fits_in_order(&alignment)) {
 			fits = false;
-			explain(&alignment);
+			explain_mismatch(&alignment);
 		}
 	} else {
 		text_append(why, "out of memory\n");

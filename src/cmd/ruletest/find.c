@@ -23,7 +23,7 @@ static const char *const endings[] = {
 
 #define KINDS (sizeof endings / sizeof *endings)
 
-static int say(struct asterism_diag *diag, const char *file, const char *hint, const char *text)
+static int say_find_error(struct asterism_diag *diag, const char *file, const char *hint, const char *text)
 {
 	struct diag_source source = { .file = file };
 
@@ -51,21 +51,21 @@ struct names {
 	int count;
 };
 
-static int is_shown(const struct dirent *row)
+static int is_file_shown(const struct dirent *row)
 {
 	return row->d_name[0] != '.';
 }
 
-static int list(const char *path, struct names *names, struct asterism_diag *diag)
+static int list_tests(const char *path, struct names *names, struct asterism_diag *diag)
 {
-	int count = scandir(path, &names->rows, is_shown, alphasort);
+	int count = scandir(path, &names->rows, is_file_shown, alphasort);
 
 	names->count = count < 0 ? 0 : count;
 	if (count >= 0)
 		return 0;
 	names->rows = NULL;
-	return errno == ENOENT || errno == ENOTDIR ? say(diag, path, NULL, "no such directory")
-						   : say(diag, path, NULL, strerror(errno));
+	return errno == ENOENT || errno == ENOTDIR ? say_find_error(diag, path, NULL, "no such directory")
+						   : say_find_error(diag, path, NULL, strerror(errno));
 }
 
 static void free_names(struct names *names)
@@ -75,7 +75,7 @@ static void free_names(struct names *names)
 	free(names->rows);
 }
 
-static char *join(const char *folder, const char *name, const char *ending)
+static char *join_file_name(const char *folder, const char *name, const char *ending)
 {
 	size_t size = strlen(folder) + strlen(name) + strlen(ending) + 2;
 	char *path = alloc_zero(size, 1);
@@ -95,7 +95,7 @@ static void free_folder(struct test_folder *folder)
 	alloc_free(folder);
 }
 
-static int add_rules(struct test_folder *folder, const struct names *names)
+static int add_folder_rules(struct test_folder *folder, const struct names *names)
 {
 	for (int i = 0; i < names->count; i++) {
 		const char *name = names->rows[i]->d_name;
@@ -104,7 +104,7 @@ static int add_rules(struct test_folder *folder, const struct names *names)
 			continue;
 		if (alloc_grow(&folder->rules, &folder->rule_capacity, folder->rule_count, sizeof *folder->rules))
 			return -ENOMEM;
-		folder->rules[folder->rule_count].path = join(folder->path, name, "");
+		folder->rules[folder->rule_count].path = join_file_name(folder->path, name, "");
 		if (!folder->rules[folder->rule_count++].path)
 			return -ENOMEM;
 	}
@@ -114,10 +114,11 @@ static int add_rules(struct test_folder *folder, const struct names *names)
 static int check_case(const struct test_case *test, const char *expect, struct asterism_diag *diag)
 {
 	if (access(expect, R_OK))
-		return say(diag, test->source, "create one; an empty file expects that nothing matches",
-			   "this test has no .expect file of the same name");
+		return say_find_error(diag, test->source, "create one; an empty file expects that nothing matches",
+				      "this test has no .expect file of the same name");
 	if (test->kind != TEST_EVENTS && access(test->source, X_OK))
-		return say(diag, test->source, "make it executable with chmod +x", "this script is not executable");
+		return say_find_error(diag, test->source, "make it executable with chmod +x",
+				      "this script is not executable");
 	return 0;
 }
 
@@ -137,10 +138,10 @@ static int add_case(struct test_suite *suite, const char *path, const char *name
 	*test = (struct test_case){
 		.folder = folder,
 		.kind = kind,
-		.name = join(folder->name, name, ""),
-		.source = join(path, name, ""),
-		.expect = join(path, stem, ".expect"),
-		.set = join(path, stem, ".set"),
+		.name = join_file_name(folder->name, name, ""),
+		.source = join_file_name(path, name, ""),
+		.expect = join_file_name(path, stem, ".expect"),
+		.set = join_file_name(path, stem, ".set"),
 	};
 	if (!test->name || !test->source || !test->expect || !test->set)
 		return diag_no_memory(diag);
@@ -166,15 +167,15 @@ static int check_orphan(const char *path, const char *name, const struct names *
 				return 0;
 		}
 	}
-	orphan = join(path, name, "");
-	result = orphan ? say(diag, orphan, "next to it there must be NAME.jsonl, NAME.events or NAME.sh",
-			      "there is no test with this name")
+	orphan = join_file_name(path, name, "");
+	result = orphan ? say_find_error(diag, orphan, "next to it there must be NAME.jsonl, NAME.events or NAME.sh",
+					 "there is no test with this name")
 			: diag_no_memory(diag);
 	alloc_free(orphan);
 	return result;
 }
 
-static int add_name(struct test_suite *suite, const char *path, const char *name, struct asterism_diag *diag)
+static int add_test_name(struct test_suite *suite, const char *path, const char *name, struct asterism_diag *diag)
 {
 	for (enum test_kind kind = 0; kind < KINDS; kind++) {
 		if (has_ending(name, endings[kind])) {
@@ -187,7 +188,7 @@ static int add_name(struct test_suite *suite, const char *path, const char *name
 
 static int add_cases(struct test_suite *suite, struct test_folder *folder, struct asterism_diag *diag)
 {
-	char *path = join(folder->path, "tests", "");
+	char *path = join_file_name(folder->path, "tests", "");
 	struct names names;
 	int result = path ? 0 : diag_no_memory(diag);
 
@@ -195,14 +196,14 @@ static int add_cases(struct test_suite *suite, struct test_folder *folder, struc
 		alloc_free(path);
 		return result;
 	}
-	result = list(path, &names, diag);
+	result = list_tests(path, &names, diag);
 	for (int i = 0; !result && i < names.count; i++) {
 		const char *name = names.rows[i]->d_name;
 
 		if (has_ending(name, ".expect") || has_ending(name, ".set"))
 			result = check_orphan(path, name, &names, diag);
 		else
-			result = add_name(suite, path, name, diag);
+			result = add_test_name(suite, path, name, diag);
 	}
 	free_names(&names);
 	alloc_free(path);
@@ -224,13 +225,13 @@ static int add_folder(struct test_suite *suite, const char *path, struct asteris
 		suite->folders[suite->folder_count++] = folder;
 		folder->path = alloc_text(real);
 		folder->name = alloc_text(slash[1] ? slash + 1 : slash);
-		result = folder->path && folder->name ? list(path, &names, diag) : -ENOMEM;
+		result = folder->path && folder->name ? list_tests(path, &names, diag) : -ENOMEM;
 	} else {
 		alloc_free(folder);
 		folder = NULL;
 	}
 	if (!result)
-		result = add_rules(folder, &names);
+		result = add_folder_rules(folder, &names);
 	free_names(&names);
 	free(real);
 	if (result == -ENOMEM)
@@ -249,11 +250,11 @@ static int add_folder(struct test_suite *suite, const char *path, struct asteris
 static int add_folders_in(struct test_suite *suite, const char *path, struct asterism_diag *diag)
 {
 	struct names names;
-	int result = list(path, &names, diag);
+	int result = list_tests(path, &names, diag);
 	bool found = false;
 
 	for (int i = 0; i < names.count && result >= 0; i++) {
-		char *below = join(path, names.rows[i]->d_name, "");
+		char *below = join_file_name(path, names.rows[i]->d_name, "");
 
 		if (!below)
 			result = diag_no_memory(diag);
@@ -266,8 +267,9 @@ static int add_folders_in(struct test_suite *suite, const char *path, struct ast
 	}
 	free_names(&names);
 	if (!result && !found)
-		result = say(diag, path, "a directory of rules has NAME.rule files, and their tests in tests/",
-			     "neither this directory nor its subdirectories have rules");
+		result = say_find_error(diag, path,
+					"a directory of rules has NAME.rule files, and their tests in tests/",
+					"neither this directory nor its subdirectories have rules");
 	return result;
 }
 
@@ -276,7 +278,8 @@ int test_find(struct test_suite *suite, const char *path, struct asterism_diag *
 	int result;
 
 	if (!is_folder(path))
-		return say(diag, path, NULL, access(path, F_OK) ? "no such directory" : "this is not a directory");
+		return say_find_error(diag, path, NULL,
+				      access(path, F_OK) ? "no such directory" : "this is not a directory");
 	result = add_folder(suite, path, diag);
 	if (result == 0)
 		result = add_folders_in(suite, path, diag);

@@ -33,14 +33,14 @@ struct observing {
 	unsigned count;
 };
 
-static void on_start(void *context)
+static void live_test_on_start(void *context)
 {
 	struct observing *observing = context;
 
 	sigprocmask(SIG_BLOCK, &observing->taken, NULL);
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int live_test_on_match(void *context, const struct program_match *match)
 {
 	struct observing *observing = context;
 
@@ -50,7 +50,7 @@ static int on_match(void *context, const struct program_match *match)
 	return ferror(observing->matches) ? -EIO : 0;
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int live_test_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	struct observing *observing = context;
 
@@ -70,7 +70,7 @@ static void keep_said(struct test_live *live, const struct asterism_diag *diag)
 	}
 }
 
-static int observe(struct observing *observing, const struct selection *selection, struct asterism_diag *diag)
+static int observe_test(struct observing *observing, const struct selection *selection, struct asterism_diag *diag)
 {
 	const struct recording_options recording = { .path = observing->paths->trace, .what = selection };
 	char *command[] = { (char *)observing->paths->script, NULL };
@@ -78,9 +78,9 @@ static int observe(struct observing *observing, const struct selection *selectio
 		.command = command,
 		.recording = &recording,
 		.for_ns = observing->limit_ns,
-		.on_match = on_match,
-		.on_aggregate = on_aggregate,
-		.on_start = on_start,
+		.on_match = live_test_on_match,
+		.on_aggregate = live_test_on_aggregate,
+		.on_start = live_test_on_start,
 		.context = observing,
 	};
 	struct session_outcome outcome = { 0 };
@@ -99,7 +99,7 @@ static int observe(struct observing *observing, const struct selection *selectio
 	return result;
 }
 
-static void work(void *context)
+static void run_observed_test(void *context)
 {
 	struct observing *observing = context;
 	struct asterism_diag *diag = asterism_diag_new();
@@ -113,7 +113,7 @@ static void work(void *context)
 		result = selection_add_program(&selection, session_rules_catalog(observing->rules),
 					       session_rules_program(observing->rules), diag);
 	if (!result)
-		result = observe(observing, &selection, diag);
+		result = observe_test(observing, &selection, diag);
 	if (observing->matches && fclose(observing->matches) && !result)
 		result = -errno;
 	keep_said(observing->live, diag);
@@ -143,7 +143,7 @@ int test_live_run(const struct session_rules *rules, const struct test_live_path
 		mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct observing observing = { .rules = rules, .paths = paths, .limit_ns = options->limit_ns, .live = shared };
 	const struct supervisor_work supervisor = {
-		.work = work,
+		.work = run_observed_test,
 		.context = &observing,
 		.log = paths->log,
 		.limit_ns = options->limit_ns + GRACE_NS,

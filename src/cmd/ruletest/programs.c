@@ -10,7 +10,7 @@
 #define VARIABLE "ASTERISM_TEST_PROGRAMS"
 
 /* The name behind $VARIABLE/ or ${VARIABLE}/ in a line, or NULL. */
-static const char *find_name(const char *line, size_t *length)
+static const char *find_variable(const char *line, size_t *length)
 {
 	static const char *const forms[] = { "$" VARIABLE "/", "${" VARIABLE "}/" };
 
@@ -34,7 +34,7 @@ char *test_program_missing(const char *script)
 	size_t room = 0, length;
 
 	while (file && !missing && getline(&line, &room, file) > 0) {
-		const char *name = line[0] == '#' ? NULL : find_name(line, &length);
+		const char *name = line[0] == '#' ? NULL : find_variable(line, &length);
 
 		if (name)
 			missing = strndup(name, length);

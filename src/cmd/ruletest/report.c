@@ -27,7 +27,7 @@ static void put_start(const char *text, size_t length)
 }
 
 /* Each line of text behind prefix. */
-static void put_lines(const char *text, const char *prefix)
+static void put_prefixed_lines(const char *text, const char *prefix)
 {
 	while (text && *text) {
 		size_t length = strcspn(text, "\n");
@@ -60,7 +60,7 @@ static void put_matches(const struct test_found *found, const char *prefix)
 	}
 }
 
-static void put_text(const struct test_report *report, const char *name, const struct test_outcome *outcome)
+static void put_test_text(const struct test_report *report, const char *name, const struct test_outcome *outcome)
 {
 	bool good = outcome->result == TEST_PASSED || outcome->result == TEST_SKIPPED;
 
@@ -75,7 +75,7 @@ static void put_text(const struct test_report *report, const char *name, const s
 		return;
 	}
 	printf(" (%.2f s)\n", (double)outcome->ns / 1e9);
-	put_lines(outcome->why.bytes, "        ");
+	put_prefixed_lines(outcome->why.bytes, "        ");
 	if (report->verbose)
 		put_matches(&outcome->found, good ? "        " : "        match: ");
 }
@@ -93,7 +93,7 @@ static void put_tap(const struct test_report *report, const char *name, const st
 	}
 	putchar('\n');
 	if (!good)
-		put_lines(outcome->why.bytes, "# ");
+		put_prefixed_lines(outcome->why.bytes, "# ");
 	if (report->verbose)
 		put_matches(&outcome->found, "# ");
 }
@@ -113,7 +113,7 @@ static json_t *lines_of(const char *text)
 	return lines;
 }
 
-static void put_json(const struct test_report *report, const char *name, const struct test_outcome *outcome)
+static void put_test_json(const struct test_report *report, const char *name, const struct test_outcome *outcome)
 {
 	static const char *const results[] = {
 		[TEST_PASSED] = "ok", [TEST_FAILED] = "fail", [TEST_SKIPPED] = "skip", [TEST_WRONG] = "wrong"
@@ -154,9 +154,9 @@ void test_report_result(struct test_report *report, const char *name, const stru
 	if (report->format == TEST_TAP)
 		put_tap(report, name, outcome);
 	else if (report->format == TEST_JSON)
-		put_json(report, name, outcome);
+		put_test_json(report, name, outcome);
 	else
-		put_text(report, name, outcome);
+		put_test_text(report, name, outcome);
 }
 
 void test_report_end(const struct test_report *report)

@@ -56,7 +56,7 @@ static void say_diag(struct text_buffer *why, const struct asterism_diag *diag)
 	}
 }
 
-static void give(struct running *running, enum test_result result)
+static void give_result(struct running *running, enum test_result result)
 {
 	running->outcome->result = result;
 }
@@ -99,7 +99,7 @@ struct gathering {
 	struct test_found *found;
 };
 
-static int on_match(void *context, const struct program_match *match)
+static int test_on_match(void *context, const struct program_match *match)
 {
 	struct gathering *gathering = context;
 	char *line = NULL;
@@ -119,7 +119,7 @@ static int on_match(void *context, const struct program_match *match)
 	return result;
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int test_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	struct gathering *gathering = context;
 	char *text = NULL;
@@ -138,7 +138,7 @@ static int on_aggregate(void *context, const struct aggregate_report *report)
 }
 
 /* Holds what was found against what is expected; where is said before what differs. */
-static bool judge(struct running *running, const struct test_found *found, const char *where)
+static bool judge_found(struct running *running, const struct test_found *found, const char *where)
 {
 	struct text_buffer differs = { 0 };
 	char *text = NULL;
@@ -154,7 +154,7 @@ static bool judge(struct running *running, const struct test_found *found, const
 }
 
 /* Replays the events in path. True: the matches are those expected. */
-static bool replay(struct running *running, const char *path, enum session_engine engine, const char *where)
+static bool replay_test(struct running *running, const char *path, enum session_engine engine, const char *where)
 {
 	struct test_found found = { 0 };
 	struct gathering gathering = { session_rules_program(running->rules), &found };
@@ -163,8 +163,8 @@ static bool replay(struct running *running, const char *path, enum session_engin
 		.file_count = 1,
 		.relaxed = true,
 		.engine = engine,
-		.on_match = on_match,
-		.on_aggregate = on_aggregate,
+		.on_match = test_on_match,
+		.on_aggregate = test_on_aggregate,
 		.context = &gathering,
 		.stop = running->options->stop,
 	};
@@ -180,12 +180,12 @@ static bool replay(struct running *running, const char *path, enum session_engin
 		text_append(&running->outcome->why, where);
 		say_diag(&running->outcome->why, running->diag);
 	} else {
-		fits = judge(running, &found, where);
+		fits = judge_found(running, &found, where);
 	}
 	if (result == -EINVAL && running->test->kind == TEST_EVENTS)
-		give(running, TEST_WRONG);
+		give_result(running, TEST_WRONG);
 	else if (!fits)
-		give(running, TEST_FAILED);
+		give_result(running, TEST_FAILED);
 	test_found_fini(&running->outcome->found);
 	running->outcome->found = found;
 	return fits;
@@ -208,11 +208,11 @@ static void write_events(void *context)
 					      writing->running->options->limit_ns);
 }
 
-static void fail(struct running *running, const char *what, int status)
+static void fail_test(struct running *running, const char *what, int status)
 {
 	struct text_buffer *why = &running->outcome->why;
 
-	give(running, TEST_FAILED);
+	give_result(running, TEST_FAILED);
 	if (status == -ETIME)
 		text_printf(why, "%s ran for more than %g s and was killed\n", what,
 			    (double)running->options->limit_ns / 1e9);
@@ -241,15 +241,15 @@ static void run_program(struct running *running)
 	};
 
 	if (status == MAP_FAILED)
-		return fail(running, "the program", -errno);
+		return fail_test(running, "the program", -errno);
 	result = supervisor_run(&supervisor);
 	if (!result)
 		result = *status;
 	munmap(status, sizeof *status);
 	if (result)
-		fail(running, "the program", result);
+		fail_test(running, "the program", result);
 	else
-		replay(running, scratch_path(running, "events.jsonl", events), running->options->engine, "");
+		replay_test(running, scratch_path(running, "events.jsonl", events), running->options->engine, "");
 }
 
 /* What is left to say where the session itself did not go well. */
@@ -258,7 +258,7 @@ static void judge_session(struct running *running, const struct test_live *live)
 	struct text_buffer *why = &running->outcome->why;
 	bool cannot = live->result == -EPERM || live->result == -EACCES || live->result == -EOPNOTSUPP;
 
-	give(running, cannot ? TEST_SKIPPED : TEST_FAILED);
+	give_result(running, cannot ? TEST_SKIPPED : TEST_FAILED);
 	if (live->result == -EPERM || live->result == -EACCES)
 		text_append(why, "live tests need root, or CAP_BPF and CAP_PERFMON\n");
 	else if (live->result == -E2BIG)
@@ -274,22 +274,23 @@ static void judge_live(struct running *running, const struct test_live *live, co
 	if (live->result)
 		return judge_session(running, live);
 	if (live->ran_over)
-		return fail(running, "the script", -ETIME);
+		return fail_test(running, "the script", -ETIME);
 	if (live->command_status == STATUS_SKIPS) {
-		give(running, TEST_SKIPPED);
+		give_result(running, TEST_SKIPPED);
 		return say_log(running, true);
 	}
 	if (live->command_status)
-		return fail(running, "the script", live->command_status);
-	if (!judge(running, &running->outcome->found, "live:\n")) {
-		give(running, TEST_FAILED);
+		return fail_test(running, "the script", live->command_status);
+	if (!judge_found(running, &running->outcome->found, "live:\n")) {
+		give_result(running, TEST_FAILED);
 		say_log(running, false);
 		return;
 	}
 	/* The matches that are shown are those of the script, not of its recording. */
 	found = running->outcome->found;
 	running->outcome->found = (struct test_found){ 0 };
-	replay(running, trace, SESSION_ENGINE_USER, "the live test passed, but the replay of its recording failed:\n");
+	replay_test(running, trace, SESSION_ENGINE_USER,
+		    "the live test passed, but the replay of its recording failed:\n");
 	test_found_fini(&running->outcome->found);
 	running->outcome->found = found;
 }
@@ -301,7 +302,7 @@ static bool skip_without_program(struct running *running)
 
 	if (!missing)
 		return false;
-	give(running, TEST_SKIPPED);
+	give_result(running, TEST_SKIPPED);
 	text_printf(&running->outcome->why,
 		    "needs the program '%s' of the project's own tests, which is not installed\n", missing);
 	free(missing);
@@ -328,13 +329,13 @@ static void run_live(struct running *running)
 	if (!result)
 		result = test_live_run(running->rules, &paths, running->options, &running->outcome->found, &live);
 	if (result)
-		fail(running, "the script", result);
+		fail_test(running, "the script", result);
 	else
 		judge_live(running, &live, trace);
 }
 
 /* The rules and what is expected of them. */
-static int prepare(struct running *running)
+static int prepare_running(struct running *running)
 {
 	const struct test_case *test = running->test;
 	int result = test_settings_read(&running->settings, running->options, test->set, running->diag);
@@ -356,7 +357,7 @@ static void run_kind(struct running *running)
 {
 	switch (running->test->kind) {
 	case TEST_EVENTS:
-		replay(running, running->test->source, running->options->engine, "");
+		replay_test(running, running->test->source, running->options->engine, "");
 		break;
 	case TEST_PROGRAM:
 		run_program(running);
@@ -374,15 +375,15 @@ void test_run(const struct test_case *test, const struct test_options *options, 
 	int result;
 
 	*outcome = (struct test_outcome){ .result = TEST_PASSED };
-	if (!running.diag || prepare(&running)) {
-		give(&running, TEST_WRONG);
+	if (!running.diag || prepare_running(&running)) {
+		give_result(&running, TEST_WRONG);
 		if (running.diag)
 			say_diag(&outcome->why, running.diag);
 	} else {
 		asterism_diag_clear(running.diag);
 		result = test_scratch_make(&running.scratch);
 		if (result) {
-			fail(&running, "the directory for its files", result);
+			fail_test(&running, "the directory for its files", result);
 		} else {
 			run_kind(&running);
 			test_scratch_remove(&running.scratch);

@@ -18,7 +18,7 @@ void test_settings_fini(struct test_settings *settings)
 	*settings = (struct test_settings){ 0 };
 }
 
-static int add(struct test_settings *settings, const struct lang_setting *setting)
+static int add_setting(struct test_settings *settings, const struct lang_setting *setting)
 {
 	for (size_t i = 0; i < settings->count; i++) {
 		if (strcmp(settings->rows[i].name, setting->name) == 0) {
@@ -44,7 +44,7 @@ static char *trim(char *text)
 	return text;
 }
 
-static int wrong(const char *file, uint32_t number, struct asterism_diag *diag)
+static int wrong_setting(const char *file, uint32_t number, struct asterism_diag *diag)
 {
 	struct diag_source source = { .file = file };
 	struct diag_location location = { .source = &source, .line = number, .column = 1, .length = 1 };
@@ -53,8 +53,8 @@ static int wrong(const char *file, uint32_t number, struct asterism_diag *diag)
 	return -EINVAL;
 }
 
-static int read_line(struct test_settings *settings, struct lang_setting_line *from, char *text,
-		     struct asterism_diag *diag)
+static int read_settings_line(struct test_settings *settings, struct lang_setting_line *from, char *text,
+			      struct asterism_diag *diag)
 {
 	char *line = trim(text), *equals = strchr(line, '=');
 	struct lang_setting setting;
@@ -62,13 +62,13 @@ static int read_line(struct test_settings *settings, struct lang_setting_line *f
 	if (!*line || *line == '#')
 		return 0;
 	if (!equals || equals == line || !*trim(equals + 1))
-		return wrong(from->file, from->number, diag);
+		return wrong_setting(from->file, from->number, diag);
 	*equals = 0;
 	setting = (struct lang_setting){ .name = trim(line), .text = trim(equals + 1) };
 	from->name_at = (uint32_t)(setting.name - text);
 	from->value_at = (uint32_t)(setting.text - text);
 	setting.line = *from;
-	return add(settings, &setting) ? diag_no_memory(diag) : 0;
+	return add_setting(settings, &setting) ? diag_no_memory(diag) : 0;
 }
 
 static int read_lines(struct test_settings *settings, const char *file, struct asterism_diag *diag)
@@ -80,7 +80,7 @@ static int read_lines(struct test_settings *settings, const char *file, struct a
 	while (!result && (line = strsep(&rest, "\n"))) {
 		from.text = strsep(&rest_as_it_is, "\n");
 		from.number++;
-		result = read_line(settings, &from, line, diag);
+		result = read_settings_line(settings, &from, line, diag);
 	}
 	return result;
 }
@@ -93,7 +93,7 @@ int test_settings_read(struct test_settings *settings, const struct test_options
 
 	*settings = (struct test_settings){ 0 };
 	for (size_t i = 0; i < options->setting_count && !result; i++) {
-		if (add(settings, &options->settings[i]))
+		if (add_setting(settings, &options->settings[i]))
 			result = diag_no_memory(diag);
 	}
 	if (!result && file)

@@ -22,7 +22,7 @@ enum { LOOK_MS = 100, SWEEPS_MAX = 1000, STATUS_SIGNAL = 128, STATUS_NOT_RUN = 1
 
 static volatile sig_atomic_t reported_to_end;
 
-static void on_signal(int signal_number)
+static void supervisor_on_signal(int signal_number)
 {
 	(void)signal_number;
 	reported_to_end = 1;
@@ -62,7 +62,7 @@ static void give_descriptor(const char *path, int flags, int target)
 
 __attribute__((noreturn)) static void be_supervisor(const struct supervisor_work *work)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = { .sa_handler = supervisor_on_signal };
 	sigset_t none;
 
 	setsid();

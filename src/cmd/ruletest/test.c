@@ -20,7 +20,7 @@
 #define LIMIT_NS 60000000000ull
 
 /* Whether the test is one of those asked for. */
-static bool is_wanted(const struct cli_arguments *arguments, const struct test_case *test)
+static bool is_test_wanted(const struct cli_arguments *arguments, const struct test_case *test)
 {
 	const char *pattern = arguments->options[OPTION_TESTS].text;
 
@@ -94,7 +94,7 @@ static int find_beside(struct finding *finding, const struct session_rules_file 
 }
 
 /* The tests of @name; of what is told by the diag, or was printed. */
-static int find_shipped(struct finding *finding, const char *name, struct asterism_diag *diag)
+static int find_shipped_tests(struct finding *finding, const char *name, struct asterism_diag *diag)
 {
 	struct library_files resolved;
 	int result = library_resolve(&name, 1, &resolved);
@@ -105,7 +105,7 @@ static int find_shipped(struct finding *finding, const char *name, struct asteri
 	return result;
 }
 
-static int find(const struct cli_arguments *arguments, struct finding *finding)
+static int find_rule_tests(const struct cli_arguments *arguments, struct finding *finding)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = diag ? 0 : -1;
@@ -113,7 +113,7 @@ static int find(const struct cli_arguments *arguments, struct finding *finding)
 	for (size_t i = 0; i < arguments->operand_count && !result; i++) {
 		const char *folder = arguments->operands[i];
 
-		result = library_is_name(folder) ? find_shipped(finding, folder, diag)
+		result = library_is_name(folder) ? find_shipped_tests(finding, folder, diag)
 						 : test_find(&finding->suite, folder, diag);
 	}
 	if (diag)
@@ -149,7 +149,7 @@ static void run_each(const struct cli_arguments *arguments, const struct test_su
 		const struct test_case *test = &suite->cases[i];
 		struct test_outcome outcome;
 
-		if (!is_wanted(arguments, test))
+		if (!is_test_wanted(arguments, test))
 			continue;
 		test_report_running(report, test->name);
 		test_run(test, &options, &outcome);
@@ -180,10 +180,11 @@ static int run_all(const struct cli_arguments *arguments, const struct test_suit
 	return report->failed ? STATUS_MATCH : STATUS_FINE;
 }
 
-static int count(const struct cli_arguments *arguments, const struct test_suite *suite, struct test_report *report)
+static int count_tests(const struct cli_arguments *arguments, const struct test_suite *suite,
+		       struct test_report *report)
 {
 	for (size_t i = 0; i < suite->case_count; i++)
-		report->planned += is_wanted(arguments, &suite->cases[i]);
+		report->planned += is_test_wanted(arguments, &suite->cases[i]);
 	if (report->planned)
 		return STATUS_FINE;
 	if (suite->case_count) {
@@ -195,7 +196,7 @@ static int count(const struct cli_arguments *arguments, const struct test_suite 
 	return STATUS_USAGE;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_test(const struct cli_arguments *arguments)
 {
 	struct test_report report = {
 		.format = (enum test_format)arguments->options[OPTION_TEST_FORMAT].number,
@@ -211,11 +212,11 @@ static int run(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	prepare_environment();
-	status = find(arguments, &finding);
+	status = find_rule_tests(arguments, &finding);
 	if (!status)
 		report_untested(&finding.suite);
 	if (!status)
-		status = count(arguments, &finding.suite, &report);
+		status = count_tests(arguments, &finding.suite, &report);
 	if (!status)
 		status = run_all(arguments, &finding.suite, &report);
 	test_suite_fini(&finding.suite);
@@ -253,5 +254,5 @@ const struct cli_command cmd_test = {
 		     OPTION_TESTS, OPTION_LIMIT, OPTION_VERBOSE },
 	.examples = examples,
 	.operands_min = 1,
-	.run = run,
+	.run = run_test,
 };

@@ -74,7 +74,7 @@ static int open_process(struct dump *dump, size_t index, const char *pattern)
 	return result;
 }
 
-static int show(void *context, struct merge_input *input, const struct event_header *record)
+static int show_record(void *context, struct merge_input *input, const struct event_header *record)
 {
 	struct dump *dump = context;
 	struct event event = { .record = (struct event_header *)record };
@@ -90,12 +90,12 @@ static int show_all(struct dump *dump)
 	int result;
 
 	do
-		result = merge_turn(&dump->merge, TURN_EVENTS, show, dump);
+		result = merge_turn(&dump->merge, TURN_EVENTS, show_record, dump);
 	while (!result && dump->merge.has_more);
 	return result ? result : event_sink_flush(dump->sink);
 }
 
-static void add_up(struct dump *dump)
+static void add_up_dump(struct dump *dump)
 {
 	for (size_t i = 0; i < dump->live->process_count; i++) {
 		const struct stream_process *process = dump->processes[i];
@@ -109,7 +109,7 @@ static void add_up(struct dump *dump)
 	}
 }
 
-static void report(const struct dump *dump)
+static void report_dump(const struct dump *dump)
 {
 	cli_note("%" PRIu64 " events shown, %" PRIu64 " were overwritten before", dump->reading.events,
 		 dump->overwritten);
@@ -120,7 +120,7 @@ static void report(const struct dump *dump)
 		cli_warning("%" PRIu64 " rings are damaged: their remaining events are not shown", dump->broken);
 }
 
-static uint64_t now_ns(void)
+static uint64_t dump_now_ns(void)
 {
 	return clock_now_ns();
 }
@@ -143,7 +143,8 @@ static void fini(struct dump *dump)
 	event_sink_free(dump->sink);
 }
 
-static int run(struct dump *dump, const char *pattern, const struct event_sink_options *sink, const char *format)
+static int run_sensors_dump(struct dump *dump, const char *pattern, const struct event_sink_options *sink,
+			    const char *format)
 {
 	const struct live_sensors *live = dump->live;
 	int result = trace_sink_open(format, sink, &dump->sink);
@@ -165,14 +166,15 @@ int dump_sensors(const struct live_sensors *live, const char *pattern, const cha
 	struct dump dump = { .live = live, .diag = diag };
 	int result;
 
-	dump.reading = (struct stream_reading){
-		.clock = live->clock, .now = now_ns, .end_ns = clock_now_ns(), .record_bytes = EVENT_RECORD_BYTES_MAX
-	};
+	dump.reading = (struct stream_reading){ .clock = live->clock,
+						.now = dump_now_ns,
+						.end_ns = clock_now_ns(),
+						.record_bytes = EVENT_RECORD_BYTES_MAX };
 	stream_clock_look(&dump.reading.clock);
-	result = run(&dump, pattern, &sink, format);
+	result = run_sensors_dump(&dump, pattern, &sink, format);
 	if (!result || result == -EPIPE) {
-		add_up(&dump);
-		report(&dump);
+		add_up_dump(&dump);
+		report_dump(&dump);
 		result = 0;
 	} else {
 		diag_error(diag, NULL, result, "cannot show the rings of sensors: %s", strerror(-result));

@@ -23,7 +23,7 @@ static bool is_in_flight(const struct ring *ring)
 	return ring_elements_in_flight(&reader);
 }
 
-static void look(struct live_sensors_process *process)
+static void look_at_live_process(struct live_sensors_process *process)
 {
 	const struct sensor_slot *slot;
 	uint64_t now_ns = clock_now_ns(); /* since the machine was started */
@@ -66,7 +66,7 @@ static int add_left_out(struct live_sensors *live, const struct sensor_notice *n
 	return live->processes[live->process_count - 1].refusal ? 0 : -ENOMEM;
 }
 
-static int add_type(struct live_sensors *live, const struct sensor_notice *notice)
+static int add_live_type(struct live_sensors *live, const struct sensor_notice *notice)
 {
 	const struct event_catalog_access access = { .files = EVENT_FILES_NONE, .is_foreign = true };
 	struct live_type type = { .id = notice->type->id, .readers = notice->type->readers };
@@ -107,7 +107,7 @@ static int listen_to(struct sensor_observer *observer, const char *pattern, stru
 			 sensor_pattern_means_program(pattern, notice.process->comm, notice.process->path))
 			result = add_left_out(live, &notice);
 		else if (notice.kind == SENSOR_TYPE)
-			result = add_type(live, &notice);
+			result = add_live_type(live, &notice);
 		if (result < 0)
 			return result;
 	}
@@ -127,13 +127,13 @@ static void take_clock(const struct sensor_observer *observer, struct live_senso
 	}
 }
 
-static void measure(struct live_sensors *live)
+static void measure_rates(struct live_sensors *live)
 {
 	struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 	uint64_t start_ns = clock_now_ns();
 
 	for (size_t i = 0; i < live->process_count; i++) {
-		look(&live->processes[i]);
+		look_at_live_process(&live->processes[i]);
 		live->processes[i].events_before = live->processes[i].events;
 	}
 	if (live->process_count)
@@ -141,7 +141,7 @@ static void measure(struct live_sensors *live)
 	for (size_t i = 0; i < live->process_count; i++) {
 		struct live_sensors_process *process = &live->processes[i];
 
-		look(process);
+		look_at_live_process(process);
 		process->rate =
 			(double)(process->events - process->events_before) * 1e9 / (double)(clock_now_ns() - start_ns);
 	}
@@ -167,7 +167,7 @@ int live_sensors_read(const char *path, const char *pattern, struct asterism_dia
 	sensor_observer_close(observer);
 	if (result)
 		return result;
-	measure(live);
+	measure_rates(live);
 	return 0;
 }
 

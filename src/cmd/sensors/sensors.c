@@ -32,7 +32,7 @@ static const char *stands_for(const struct event_field *field)
 	return is_said ? field->meaning->text : field->unit;
 }
 
-static void put_fields(const struct event_type *type)
+static void put_sensor_fields(const struct event_type *type)
 {
 	for (uint32_t i = 0; i < type->own_count; i++) {
 		const struct event_field *field = &type->fields[i];
@@ -47,12 +47,12 @@ static void put_fields(const struct event_type *type)
 	}
 }
 
-static void put_type(const struct live_type *live)
+static void put_live_type(const struct live_type *live)
 {
 	if (live->is_absent)
 		return;
 	printf("    %s(", live->type->name);
-	put_fields(live->type);
+	put_sensor_fields(live->type);
 	putchar(')');
 	if (live->type->doc && *live->type->doc) {
 		fputs(" - ", stdout);
@@ -84,14 +84,14 @@ static void put_process(const struct live_sensors_process *process)
 	putchar('\n');
 }
 
-static void put_text(const struct live_sensors *live)
+static void put_sensors_text(const struct live_sensors *live)
 {
 	size_t next = 0;
 
 	for (size_t i = 0; i < live->process_count; i++) {
 		put_process(&live->processes[i]);
 		for (; next < live->type_count && live->types[next].process == i; next++)
-			put_type(&live->types[next]);
+			put_live_type(&live->types[next]);
 	}
 }
 
@@ -116,7 +116,7 @@ static json_t *type_object(const struct live_type *live)
 			 "readers", (int)live->readers, "fields", fields_of(live->type));
 }
 
-static void put_json(const struct live_sensors *live)
+static void put_sensors_json(const struct live_sensors *live)
 {
 	size_t next = 0;
 
@@ -143,7 +143,7 @@ static void put_json(const struct live_sensors *live)
 	}
 }
 
-static int list(const struct cli_arguments *arguments, struct asterism_diag *diag)
+static int list_sensors(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
 	const char *pattern = arguments->operand_count ? arguments->operands[0] : "";
 	bool is_json = arguments->options[OPTION_FORMAT_EVENTS].number == 1;
@@ -153,16 +153,16 @@ static int list(const struct cli_arguments *arguments, struct asterism_diag *dia
 	if (!result && cli_has(arguments, OPTION_DUMP))
 		result = dump_sensors(&live, pattern, is_json ? "json" : "text", diag);
 	else if (!result && is_json)
-		put_json(&live);
+		put_sensors_json(&live);
 	else if (!result)
-		put_text(&live);
+		put_sensors_text(&live);
 	if (!result && !live.process_count)
 		cli_note(*pattern ? "no application has such a sensor" : "no application with sensors is running");
 	live_sensors_fini(&live);
 	return result;
 }
 
-static void report(const struct sensor_directory_stats *stats)
+static void report_directory_stats(const struct sensor_directory_stats *stats)
 {
 	cli_note("%" PRIu64 " processes registered, %" PRIu64 " were refused; %" PRIu64
 		 " clients sent invalid messages, %" PRIu64 " were too slow",
@@ -176,7 +176,7 @@ static void report(const struct sensor_directory_stats *stats)
 		cli_hint("raise 'ulimit -n': the sensor registry needs up to four descriptors per process");
 }
 
-static int serve(const struct cli_arguments *arguments, struct asterism_diag *diag)
+static int serve_sensors(const struct cli_arguments *arguments, struct asterism_diag *diag)
 {
 	struct sensor_directory_options options = { .path = arguments->options[OPTION_SENSOR_SOCKET].text,
 						    .group = arguments->options[OPTION_GROUP].text,
@@ -205,12 +205,12 @@ static int serve(const struct cli_arguments *arguments, struct asterism_diag *di
 		was_replaced = stats.is_replaced;
 	}
 	sensor_directory_stats(directory, &stats);
-	report(&stats);
+	report_directory_stats(&stats);
 	sensor_directory_close(directory);
 	return result;
 }
 
-static int run(const struct cli_arguments *arguments)
+static int run_sensors(const struct cli_arguments *arguments)
 {
 	bool serves = cli_has(arguments, OPTION_SERVE);
 
@@ -227,7 +227,7 @@ static int run(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	struct asterism_diag *diag = asterism_diag_new();
-	int result = serves ? serve(arguments, diag) : list(arguments, diag);
+	int result = serves ? serve_sensors(arguments, diag) : list_sensors(arguments, diag);
 
 	cli_print(diag);
 	asterism_diag_free(diag);
@@ -268,5 +268,5 @@ const struct cli_command cmd_sensors = {
 	.options = { OPTION_ALWAYS, OPTION_DUMP, OPTION_FORMAT_EVENTS, OPTION_GROUP, OPTION_QUOTA, OPTION_SENSOR_SOCKET,
 		     OPTION_SERVE },
 	.examples = examples,
-	.run = run,
+	.run = run_sensors,
 };

@@ -21,7 +21,7 @@ enum filter_type { TYPE_WANTED = 1, TYPE_UNWANTED };
 
 enum { PATTERN_BYTES = 256, NS_PER_S = 1000000000 };
 
-static int no_memory(void)
+static int filter_no_memory(void)
 {
 	cli_error("out of memory");
 	return STATUS_USAGE;
@@ -37,7 +37,7 @@ static int read_names(struct filter *filter, const char *text)
 			return STATUS_USAGE;
 		}
 		if (alloc_grow(&filter->names, &filter->name_capacity, filter->name_count, sizeof *filter->names))
-			return no_memory();
+			return filter_no_memory();
 		filter->names[filter->name_count++] = (struct filter_name){ text, length, false };
 		text += length + (text[length] == ',');
 	}
@@ -60,7 +60,7 @@ static int read_list(struct filter_list *list, const struct cli_option *row, con
 			return STATUS_USAGE;
 		}
 		if (alloc_grow(&list->items, &list->capacity, list->count, sizeof *list->items))
-			return no_memory();
+			return filter_no_memory();
 		list->items[list->count++] = (uint32_t)number;
 		at = end + (*end == ',');
 	}
@@ -140,7 +140,7 @@ void filter_close(struct filter *filter)
 	alloc_free(filter->types);
 }
 
-static bool wants(void *context, const struct event_type *type)
+static bool text_filter_wants_type(void *context, const struct event_type *type)
 {
 	struct filter *filter = context;
 	bool is_wanted = filter->name_count == 0;
@@ -159,24 +159,24 @@ static bool wants(void *context, const struct event_type *type)
 
 struct event_want filter_want(struct filter *filter)
 {
-	return (struct event_want){ .wants = wants, .context = filter };
+	return (struct event_want){ .wants = text_filter_wants_type, .context = filter };
 }
 
-static bool has_type(struct filter *filter, const struct event *event)
+static bool text_filter_has_type(struct filter *filter, const struct event *event)
 {
 	uint32_t number = event->record->type;
 
 	while (filter->type_count <= number) {
 		if (alloc_grow(&filter->types, &filter->type_capacity, filter->type_count, 1))
-			return wants(filter, event->type);
+			return text_filter_wants_type(filter, event->type);
 		filter->types[filter->type_count++] = 0;
 	}
 	if (!filter->types[number])
-		filter->types[number] = wants(filter, event->type) ? TYPE_WANTED : TYPE_UNWANTED;
+		filter->types[number] = text_filter_wants_type(filter, event->type) ? TYPE_WANTED : TYPE_UNWANTED;
 	return filter->types[number] == TYPE_WANTED;
 }
 
-static bool has(const struct filter_list *list, uint32_t number)
+static bool has_filter_type(const struct filter_list *list, uint32_t number)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->items[i] == number)
@@ -185,7 +185,7 @@ static bool has(const struct filter_list *list, uint32_t number)
 	return list->count == 0;
 }
 
-static void begin(struct filter *filter, uint64_t ts)
+static void begin_filter(struct filter *filter, uint64_t ts)
 {
 	filter->start_ns = ts;
 	filter->has_start = true;
@@ -200,12 +200,13 @@ enum filter_verdict filter_judge(struct filter *filter, const struct event *even
 	const struct event_header *header = event->record;
 
 	if (!filter->has_start)
-		begin(filter, header->ts);
+		begin_filter(filter, header->ts);
 	filter->last_ns = header->ts;
 	if (header->ts >= filter->to_ns || header->seq > filter->last)
 		return FILTER_END;
-	if (header->ts < filter->from_ns || header->seq < filter->first || !has_type(filter, event) ||
-	    !has(&filter->pids, header->pid) || !has(&filter->tids, header->tid) || !has(&filter->cpus, header->cpu))
+	if (header->ts < filter->from_ns || header->seq < filter->first || !text_filter_has_type(filter, event) ||
+	    !has_filter_type(&filter->pids, header->pid) || !has_filter_type(&filter->tids, header->tid) ||
+	    !has_filter_type(&filter->cpus, header->cpu))
 		return FILTER_LEAVE_OUT;
 	return FILTER_SHOW;
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-static json_t *number(bool is_known, uint32_t value)
+static json_t *integer_or_null(bool is_known, uint32_t value)
 {
 	return is_known ? json_integer(value) : json_null();
 }
@@ -22,8 +22,8 @@ void json_message_put(const struct asterism_message *message)
 	bool has_place = message->file && message->line;
 
 	json_text_put(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "severity", severities[message->severity],
-				"file", json_text(message->file), "line", number(has_place, message->line), "column",
-				number(has_place, message->column), "end",
-				number(has_place, message->column + message->length), "message",
+				"file", json_text(message->file), "line", integer_or_null(has_place, message->line),
+				"column", integer_or_null(has_place, message->column), "end",
+				integer_or_null(has_place, message->column + message->length), "message",
 				json_text(message->text), "help", json_text(message->hint)));
 }

@@ -33,7 +33,7 @@ void lines_fini(struct lines *lines)
 }
 
 /* Takes written bytes from the front of what waits. */
-static void advance(struct lines *lines, size_t written)
+static void advance_lines(struct lines *lines, size_t written)
 {
 	size_t done = 0, end;
 
@@ -63,12 +63,12 @@ int lines_flush(struct lines *lines)
 		else if (wrote == 0 || errno != EINTR)
 			lines->error = wrote ? errno : EIO;
 	}
-	advance(lines, written);
+	advance_lines(lines, written);
 	return -lines->error;
 }
 
 /* Makes room for a result of length bytes. False: there is none. */
-static bool make_room(struct lines *lines, size_t length)
+static bool make_result_room(struct lines *lines, size_t length)
 {
 	if (length <= lines->capacity - lines->used && lines->count < RESULTS_MAX)
 		return true;
@@ -89,7 +89,7 @@ int lines_put(struct lines *lines)
 	bool whole = fflush(lines->stream) == 0 && !ferror(lines->stream);
 
 	lines->error = 0;
-	if (lines->length && whole && make_room(lines, lines->length)) {
+	if (lines->length && whole && make_result_room(lines, lines->length)) {
 		memcpy(lines->waiting + lines->used, lines->text, lines->length);
 		lines->used += lines->length;
 		lines->ends[lines->count++] = lines->used;

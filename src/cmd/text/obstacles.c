@@ -27,7 +27,7 @@ struct search {
 	uint32_t told_count;
 };
 
-static bool is_word(char byte)
+static bool is_word_char(char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
 	       byte == '_';
@@ -52,7 +52,7 @@ static size_t pass_over(const struct diag_source *source, size_t i)
 }
 
 /* Where word begins between from and end, or end. is_field: behind a dot only. */
-static size_t find(const struct search *search, size_t from, const char *word, bool is_field)
+static size_t find_word_end(const struct search *search, size_t from, const char *word, bool is_field)
 {
 	const char *text = search->rule->source->text;
 	size_t length = strlen(word);
@@ -64,9 +64,9 @@ static size_t find(const struct search *search, size_t from, const char *word, b
 			i = behind;
 			continue;
 		}
-		if (strncasecmp(text + i, word, length) != 0 || (i && is_word(text[i - 1])))
+		if (strncasecmp(text + i, word, length) != 0 || (i && is_word_char(text[i - 1])))
 			continue;
-		if (i + length < search->rule->source->length && is_word(text[i + length]))
+		if (i + length < search->rule->source->length && is_word_char(text[i + length]))
 			continue;
 		if (!is_field || (i && text[i - 1] == '.'))
 			return i;
@@ -81,11 +81,11 @@ static size_t pass_name(const struct search *search, size_t at)
 	const char *name = program_text(program, program->rules[search->rule->rule].name);
 	size_t from = at;
 
-	while (from < search->rule->source->length && is_word(search->rule->source->text[from]))
+	while (from < search->rule->source->length && is_word_char(search->rule->source->text[from]))
 		from++;
 	while (from < search->rule->source->length && strchr(" \t\n", search->rule->source->text[from]))
 		from++;
-	return find(search, from, name, false) == from ? from + strlen(name) : at;
+	return find_word_end(search, from, name, false) == from ? from + strlen(name) : at;
 }
 
 /* From behind the name of the rule, which is in its line or behind it, to the next rule or machine. */
@@ -100,17 +100,17 @@ static void find_rule(struct search *search)
 	search->end = search->rule->source->length;
 	for (size_t i = 0; i < 2 && search->begin == search->line; i++)
 		for (at = search->line; search->begin == search->line && at < search->end; at++) {
-			at = find(search, at, begins[i], false);
+			at = find_word_end(search, at, begins[i], false);
 			if (at < search->end && pass_name(search, at) != at)
 				search->begin = pass_name(search, at);
 		}
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		search->end = find(search, search->begin, begins[i], false);
+		search->end = find_word_end(search, search->begin, begins[i], false);
 }
 
 /* What an expression of reals looks at, as its text has it: a field, behind its event's name; or a function of an
  * array. */
-static const char *name_of(const struct obstacles_rule *rule, uint32_t index)
+static const char *looked_at_name(const struct obstacles_rule *rule, uint32_t index)
 {
 	const struct program *program = rule->program;
 	const struct program_node *node = &program->nodes[index];
@@ -124,21 +124,22 @@ static const char *name_of(const struct obstacles_rule *rule, uint32_t index)
 		return "avg";
 	if (node->op < PROGRAM_OP_ADD || node->op == PROGRAM_OP_LIKE)
 		return NULL;
-	name = name_of(rule, node->a);
+	name = looked_at_name(rule, node->a);
 	if (!name && node->op != PROGRAM_OP_CONVERT && node->op != PROGRAM_OP_LNOT)
-		name = name_of(rule, node->b);
+		name = looked_at_name(rule, node->b);
 	return name;
 }
 
-static struct diag_location place_of(const struct search *search, const struct ebpf_obstacle *obstacle)
+static struct diag_location obstacle_place(const struct search *search, const struct ebpf_obstacle *obstacle)
 {
 	bool in_expression = !obstacle->word && obstacle->node != PROGRAM_NONE;
-	const char *word = in_expression ? name_of(search->rule, obstacle->node) : obstacle->word;
+	const char *word = in_expression ? looked_at_name(search->rule, obstacle->node) : obstacle->word;
 	struct diag_location place = {
 		.source = search->rule->source, .offset = search->line, .line = search->rule->line, .column = 1
 	};
 	bool is_field = in_expression && word && !strchr(word, '.');
-	size_t at = word && search->rule->source->text ? find(search, search->begin, word, is_field) : search->end;
+	size_t at =
+		word && search->rule->source->text ? find_word_end(search, search->begin, word, is_field) : search->end;
 
 	if (!search->rule->source->text || at >= search->end)
 		return place;
@@ -161,12 +162,12 @@ static bool is_told(const struct search *search, const char *text)
 	return false;
 }
 
-static void put(void *context, const struct ebpf_obstacle *obstacle)
+static void put_obstacle(void *context, const struct ebpf_obstacle *obstacle)
 {
 	struct search *search = context;
 	const struct obstacles_rule *rule = search->rule;
 	const struct program_rule *row = &rule->program->rules[rule->rule];
-	struct diag_location place = place_of(search, obstacle);
+	struct diag_location place = obstacle_place(search, obstacle);
 	struct text_buffer what = { 0 };
 	char *reason = NULL;
 	char hint[REASON_BYTES];
@@ -196,7 +197,8 @@ void obstacles_add(const struct obstacles_rule *rule, struct asterism_diag *diag
 
 	if (rule->source->text)
 		find_rule(&search);
-	ebpf_each_obstacle(rule->program, rule->rule, &(struct ebpf_obstacles){ put, &search, reason, sizeof reason });
+	ebpf_each_obstacle(rule->program, rule->rule,
+			   &(struct ebpf_obstacles){ put_obstacle, &search, reason, sizeof reason });
 	for (uint32_t i = 0; i < search.told_count; i++)
 		alloc_free(search.told[i]);
 }

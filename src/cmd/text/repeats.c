@@ -29,24 +29,24 @@ static const char *grouped(uint64_t number, char text[NUMBER_BYTES])
 	return text;
 }
 
-static bool is_same(const struct repeats_pair *pair, const struct repeats_pair *wanted)
+static bool is_same_pair(const struct repeats_pair *pair, const struct repeats_pair *wanted)
 {
 	return pair->rule == wanted->rule && pair->is_rest == wanted->is_rest && strcmp(pair->comm, wanted->comm) == 0;
 }
 
-static uint64_t hash_of(const struct repeats_pair *pair)
+static uint64_t pair_hash(const struct repeats_pair *pair)
 {
 	const uint32_t rest[2] = { pair->rule, pair->is_rest };
 
 	return hash_bytes(hash_text(pair->comm), rest, sizeof rest);
 }
 
-static struct repeats_pair *find(const struct repeats *repeats, const struct repeats_pair *wanted, uint64_t hash)
+static struct repeats_pair *find_pair(const struct repeats *repeats, const struct repeats_pair *wanted, uint64_t hash)
 {
 	uint32_t number;
 
 	for (size_t step = 0; (number = hash_table_next(&repeats->numbers, hash, &step)) != HASH_NONE;)
-		if (is_same(&repeats->pairs[number], wanted))
+		if (is_same_pair(&repeats->pairs[number], wanted))
 			return &repeats->pairs[number];
 	return NULL;
 }
@@ -54,8 +54,8 @@ static struct repeats_pair *find(const struct repeats *repeats, const struct rep
 /* The pair, made where it is new; NULL: memory is short. */
 static struct repeats_pair *get(struct repeats *repeats, const struct repeats_pair *wanted)
 {
-	uint64_t hash = hash_of(wanted);
-	struct repeats_pair *pair = find(repeats, wanted, hash);
+	uint64_t hash = pair_hash(wanted);
+	struct repeats_pair *pair = find_pair(repeats, wanted, hash);
 
 	if (pair)
 		return pair;
@@ -74,7 +74,7 @@ bool repeats_take(struct repeats *repeats, const struct program_match *match, bo
 	struct repeats_pair *pair;
 
 	snprintf(wanted.comm, sizeof wanted.comm, "%s", match->comm ? match->comm : "");
-	pair = find(repeats, &wanted, hash_of(&wanted));
+	pair = find_pair(repeats, &wanted, pair_hash(&wanted));
 	if (!pair && repeats->count >= REPEATS_PAIRS_MAX)
 		wanted = (struct repeats_pair){ .rule = match->rule, .is_rest = true };
 	if (!pair)
@@ -134,7 +134,7 @@ void repeats_put_hidden(FILE *stream, const struct repeats *repeats, const struc
 	}
 }
 
-static int by_count(const void *a, const void *b)
+static int by_pair_count(const void *a, const void *b)
 {
 	const struct repeats_pair *first = a, *second = b;
 
@@ -145,7 +145,7 @@ static int by_count(const void *a, const void *b)
 	return strcmp(first->comm, second->comm);
 }
 
-static int width_of(const struct repeats *repeats, const struct program *program)
+static int repeats_width(const struct repeats *repeats, const struct program *program)
 {
 	size_t width = 4;
 
@@ -159,12 +159,12 @@ static int width_of(const struct repeats *repeats, const struct program *program
 
 void repeats_put_table(FILE *stream, const struct repeats *repeats, const struct program *program)
 {
-	int width = width_of(repeats, program);
+	int width = repeats_width(repeats, program);
 	char number[NUMBER_BYTES];
 	uint64_t rest = 0;
 
 	/* The numbers that find pairs are of no use from here on. */
-	qsort(repeats->pairs, repeats->count, sizeof *repeats->pairs, by_count);
+	qsort(repeats->pairs, repeats->count, sizeof *repeats->pairs, by_pair_count);
 	fprintf(stream, "%-*s  %-16s  %12s\n", width, "rule", "program", "matches");
 	for (size_t i = 0; i < repeats->count && i < TABLE_ROWS_MAX; i++) {
 		const struct repeats_pair *pair = &repeats->pairs[i];

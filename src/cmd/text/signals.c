@@ -8,14 +8,14 @@
 
 static volatile sig_atomic_t stop;
 
-static void on_signal(int signal_number)
+static void note_signal(int signal_number)
 {
 	stop = signal_number;
 }
 
 const volatile sig_atomic_t *signals_take(void)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction action = { .sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

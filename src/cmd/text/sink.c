@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *name_of(const struct sink *sink)
+static const char *sink_name(const struct sink *sink)
 {
 	return sink->file ? sink->file : "standard output";
 }
@@ -67,7 +67,7 @@ int sink_open(struct sink *sink, const struct cli_arguments *arguments, const st
 		return STATUS_USAGE;
 	/* One that was closed when we began stands for reading only. */
 	if ((fcntl(sink->fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
-		cli_error("cannot write %s: %s", name_of(sink), strerror(EBADF));
+		cli_error("cannot write %s: %s", sink_name(sink), strerror(EBADF));
 		return STATUS_USAGE;
 	}
 	sink->at_once = isatty(sink->fd);
@@ -95,14 +95,14 @@ static void know_when(struct sink *sink, const struct program_match *match)
 }
 
 /* Notices a failure to write, and says so the first time unless the reader has just gone away. */
-static int check(struct sink *sink, int result)
+static int check_output(struct sink *sink, int result)
 {
 	if (result == -EPIPE)
 		sink->is_gone = true;
 	if (!result || sink->is_gone)
 		return result;
 	if (!sink->error) {
-		cli_error("cannot write %s: %s", name_of(sink), strerror(-result));
+		cli_error("cannot write %s: %s", sink_name(sink), strerror(-result));
 		if (sink->is_live)
 			cli_hint("the session continues; at its end it reports how many matches are missing");
 	}
@@ -144,7 +144,7 @@ int sink_match(void *context, const struct program_match *match)
 	result = lines_put(&sink->lines);
 	if (!result && sink->at_once)
 		result = lines_flush(&sink->lines);
-	return check(sink, result);
+	return check_output(sink, result);
 }
 
 int sink_aggregate(void *context, const struct aggregate_report *report)
@@ -161,7 +161,7 @@ int sink_aggregate(void *context, const struct aggregate_report *report)
 	result = lines_put(&sink->lines);
 	if (!result && (sink->at_once || !report->is_last))
 		result = lines_flush(&sink->lines);
-	return check(sink, result);
+	return check_output(sink, result);
 }
 
 static uint64_t refused_by(const struct program_rule_stats *stats)
@@ -176,7 +176,7 @@ static void put_crowd(struct sink *sink, uint32_t rule, const struct program_rul
 		return;
 	sink->crowded[rule] = true;
 	result_write_crowd_json(sink->lines.stream, sink->program, rule, stats);
-	check(sink, lines_put(&sink->lines));
+	check_output(sink, lines_put(&sink->lines));
 }
 
 static void say_crowd(const struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
@@ -210,21 +210,21 @@ void sink_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stat
 	say_crowd(sink, rule, stats);
 	put_crowd(sink, rule, stats);
 	if (sink->json)
-		check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
+		check_output(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
 }
 
 int sink_put(struct sink *sink)
 {
 	int result = lines_put(&sink->lines);
 
-	return sink->is_gone ? -EPIPE : check(sink, result ? result : lines_flush(&sink->lines));
+	return sink->is_gone ? -EPIPE : check_output(sink, result ? result : lines_flush(&sink->lines));
 }
 
 int sink_flush(void *context)
 {
 	struct sink *sink = context;
 
-	return sink->is_gone ? -EPIPE : check(sink, lines_flush(&sink->lines));
+	return sink->is_gone ? -EPIPE : check_output(sink, lines_flush(&sink->lines));
 }
 
 static void put_unraised(const struct program_rule_stats *rule, const char *sort, const char *name)
@@ -274,7 +274,7 @@ static void put_losses(const struct sink *sink, const struct session_totals *tot
 }
 
 /* What rules that wait for sensors have to know of these. */
-static void put_sensors(const struct session_sensors *sensors)
+static void tell_awaited_sensors(const struct session_sensors *sensors)
 {
 	sensors_report_unannounced(&sensors->unannounced, sensors->out_of_scope);
 	sensors_report_unknown(sensors->unknown);
@@ -455,14 +455,14 @@ static void put_summary(struct sink *sink, const struct session_totals *totals)
 }
 
 /* What the file of a live session lacks. */
-static void put_missing(struct sink *sink, uint64_t matches, bool has_end)
+static void tell_missing_end(struct sink *sink, uint64_t matches, bool has_end)
 {
 	sink->has_lost |= matches || !has_end;
 	if (matches)
 		cli_warning("%" PRIu64 " match%s could not be written to %s", matches, matches == 1 ? "" : "es",
-			    name_of(sink));
+			    sink_name(sink));
 	if (!has_end)
-		cli_warning("cannot write the end of %s, with the statistics", name_of(sink));
+		cli_warning("cannot write the end of %s, with the statistics", sink_name(sink));
 }
 
 /* Closes the file, which may be when it is found that it could not be written. */
@@ -489,7 +489,7 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	for (uint32_t i = 0; i < totals->rule_count; i++)
 		if (refused_by(&totals->rules[i]) || totals->rules[i].crowded)
 			put_crowd(sink, i, &totals->rules[i]);
-	check(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
+	check_output(sink, sink->is_gone ? 0 : lines_flush(&sink->lines));
 	missing = sink->lines.unwritten + sink->lines.count;
 	if (sink->json && !sink->is_gone)
 		why_write_json(sink->lines.stream, sink->program, totals, sink->is_live);
@@ -499,15 +499,15 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 		put_summary(sink, totals);
 	sink->lines.unwritten = 0;
 	if (!sink->is_gone)
-		check(sink, lines_put(&sink->lines) || lines_flush(&sink->lines) ? -sink->lines.error : 0);
+		check_output(sink, lines_put(&sink->lines) || lines_flush(&sink->lines) ? -sink->lines.error : 0);
 	has_end = !sink->lines.count && !sink->lines.unwritten;
 	lines_give_up(&sink->lines, sink->file != NULL);
 	if (sink->is_live && !sink->is_gone)
-		put_missing(sink, missing, has_end);
+		tell_missing_end(sink, missing, has_end);
 	close_file(sink);
 	put_losses(sink, totals);
 	put_crowds(sink, totals);
-	put_sensors(&totals->sensors);
+	tell_awaited_sensors(&totals->sensors);
 	put_unread(sink, totals);
 	put_bypasses(sink, totals);
 	put_refusals(sink, &totals->refusals);

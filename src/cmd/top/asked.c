@@ -12,14 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t number(const json_t *object, const char *name)
+static uint64_t asked_number(const json_t *object, const char *name)
 {
 	json_int_t value = json_integer_value(json_object_get(object, name));
 
 	return value < 0 ? 0 : (uint64_t)value;
 }
 
-static void copy(const json_t *object, const char *name, char *to, size_t size)
+static void copy_member_text(const json_t *object, const char *name, char *to, size_t size)
 {
 	const char *value = json_string_value(json_object_get(object, name));
 
@@ -36,14 +36,14 @@ static bool take_unit(const json_t *unit, struct top *top)
 
 		if (!rule)
 			return false;
-		copy(from, "rule", rule->name, sizeof rule->name);
-		copy(unit, "unit", rule->unit, sizeof rule->unit);
-		copy(from, "place", rule->place, sizeof rule->place);
-		rule->matches = number(from, "matches");
-		rule->opened = number(from, "runs_opened");
-		rule->peak = number(from, "runs_live_max");
-		rule->lost = number(from, "lost");
-		rule->kernel_ns = number(unit, "kernel_ns");
+		copy_member_text(from, "rule", rule->name, sizeof rule->name);
+		copy_member_text(unit, "unit", rule->unit, sizeof rule->unit);
+		copy_member_text(from, "place", rule->place, sizeof rule->place);
+		rule->matches = asked_number(from, "matches");
+		rule->opened = asked_number(from, "runs_opened");
+		rule->peak = asked_number(from, "runs_live_max");
+		rule->lost = asked_number(from, "lost");
+		rule->kernel_ns = asked_number(unit, "kernel_ns");
 		rule->is_measured = rule->kernel_ns != 0;
 		rule->is_first = i == 0;
 	}
@@ -53,7 +53,7 @@ static bool take_unit(const json_t *unit, struct top *top)
 /* A daemon that answers no sooner is stopped, or has no CPU. */
 static const uint64_t ASK_PATIENCE_NS = 10000000000;
 
-static int ask(const char *socket, json_t *request, json_t **reply)
+static int ask_socket(const char *socket, json_t *request, json_t **reply)
 {
 	const struct ctl_way way = { .path = socket, .patience_ns = ASK_PATIENCE_NS };
 
@@ -64,7 +64,7 @@ static int ask(const char *socket, json_t *request, json_t **reply)
 static int ask_transitions(const char *socket, const char *unit, struct top *top)
 {
 	json_t *reply = NULL;
-	int status = ask(socket, json_pack("{s:s,s:s}", "op", "query", "unit", unit), &reply);
+	int status = ask_socket(socket, json_pack("{s:s,s:s}", "op", "query", "unit", unit), &reply);
 
 	if (status)
 		return status;
@@ -90,7 +90,7 @@ static int ask_transitions(const char *socket, const char *unit, struct top *top
 int top_ask(const char *socket, struct top *top)
 {
 	json_t *reply = NULL;
-	int status = ask(socket, json_pack("{s:s}", "op", "query"), &reply);
+	int status = ask_socket(socket, json_pack("{s:s}", "op", "query"), &reply);
 	bool fits = true;
 
 	if (status)
@@ -100,7 +100,7 @@ int top_ask(const char *socket, struct top *top)
 
 	for (size_t i = 0; i < json_array_size(units) && fits; i++)
 		fits = take_unit(json_array_get(units, i), top);
-	top->lost = number(daemon, "lines_dropped") + number(daemon, "results_dropped");
+	top->lost = asked_number(daemon, "lines_dropped") + asked_number(daemon, "results_dropped");
 	for (size_t i = 0; top->chosen && i < top->rule_count && fits && !status; i++) {
 		if (!top->transitions.length && top_is_chosen(top, top->rules[i].name))
 			status = ask_transitions(socket, top->rules[i].unit, top);

@@ -10,7 +10,7 @@
 enum { RULES_SHARE = 3, LINE_BYTES = 512 };
 
 /* Appends string in exactly width columns (one character each), cut or filled up; what a terminal obeys is escaped. */
-static void put_cell(struct text_buffer *text, const char *string, unsigned width)
+static void put_padded_cell(struct text_buffer *text, const char *string, unsigned width)
 {
 	char bytes[LINE_BYTES];
 	struct text_buffer shown;
@@ -31,7 +31,7 @@ static void put_cell(struct text_buffer *text, const char *string, unsigned widt
 }
 
 /* Lines are made whole and cut to the terminal's columns, counted in characters. */
-static void put_line(struct text_buffer *text, const struct top_room *room, const struct text_buffer *line)
+static void put_cut_line(struct text_buffer *text, const struct top_room *room, const struct text_buffer *line)
 {
 	unsigned column = 0;
 	size_t at = 0;
@@ -47,7 +47,7 @@ static void put_line(struct text_buffer *text, const struct top_room *room, cons
 	text_append(text, "\n");
 }
 
-static void put_head(const struct top *top, const struct top_room *room, struct text_buffer *text)
+static void put_top_head(const struct top *top, const struct top_room *room, struct text_buffer *text)
 {
 	static const char *const sorts[] = { "running", "ready", "blocked", "switches", "pid" };
 	char bytes[LINE_BYTES], clock[16] = "";
@@ -73,16 +73,16 @@ static void put_head(const struct top *top, const struct top_room *room, struct 
 		text_append_as(&line, top->filter, TEXT_WORDS);
 		text_append(&line, top->asks_filter ? "_" : "");
 	}
-	put_line(text, room, &line);
+	put_cut_line(text, room, &line);
 }
 
-static void put_rule(const struct top_rule *rule, const struct top_room *room, struct text_buffer *text)
+static void put_top_rule(const struct top_rule *rule, const struct top_room *room, struct text_buffer *text)
 {
 	char bytes[LINE_BYTES];
 	struct text_buffer line;
 
 	text_init_fixed(&line, bytes, sizeof bytes);
-	put_cell(&line, rule->name, 20);
+	put_padded_cell(&line, rule->name, 20);
 	text_printf(&line, " %-6.6s %8.1f %9" PRIu64 " %8.1f %6" PRIu64, rule->place, rule->matches_per_s,
 		    rule->matches, rule->opened_per_s, rule->peak);
 	if (rule->is_measured && rule->is_first)
@@ -91,17 +91,17 @@ static void put_rule(const struct top_rule *rule, const struct top_room *room, s
 		text_printf(&line, " %6s", rule->is_measured ? "\"" : "-");
 	text_printf(&line, " %5" PRIu64 "  ", rule->lost);
 	text_append_as(&line, rule->key, TEXT_WORDS);
-	put_line(text, room, &line);
+	put_cut_line(text, room, &line);
 }
 
-static void put_text(const char *string, const struct top_room *room, struct text_buffer *text)
+static void put_text_in_room(const char *string, const struct top_room *room, struct text_buffer *text)
 {
 	char bytes[LINE_BYTES];
 	struct text_buffer line;
 
 	text_init_fixed(&line, bytes, sizeof bytes);
 	text_append(&line, string);
-	put_line(text, room, &line);
+	put_cut_line(text, room, &line);
 }
 
 /* How many lines are left, with one for the keys. */
@@ -123,16 +123,17 @@ static void put_rules(const struct top *top, const struct top_room *room, struct
 
 	if (!shown)
 		return;
-	put_text("RULE                 PLACE   MATCH/S   MATCHES OPENED/S   PEAK   CPU%  LOST  MOST OF", room, text);
+	put_text_in_room("RULE                 PLACE   MATCH/S   MATCHES OPENED/S   PEAK   CPU%  LOST  MOST OF", room,
+			 text);
 	if (room->rows && shown > room->rows / RULES_SHARE)
 		shown = room->rows / RULES_SHARE;
 	for (size_t i = 0; i < shown; i++)
-		put_rule(&top->rules[i], room, text);
+		put_top_rule(&top->rules[i], room, text);
 	if (shown < top->rule_count) {
 		snprintf(more, sizeof more, "and %zu more", top->rule_count - shown);
-		put_text(more, room, text);
+		put_text_in_room(more, room, text);
 	}
-	put_text("", room, text);
+	put_text_in_room("", room, text);
 }
 
 static void put_transitions(const struct top *top, const struct top_room *room, struct text_buffer *text)
@@ -147,22 +148,22 @@ static void put_transitions(const struct top *top, const struct top_room *room, 
 	text_append(&line, "TRANSITIONS OF ");
 	text_append_as(&line, top->chosen, TEXT_WORDS);
 	text_append(&line, top->transitions.length ? "" : ": there is no such rule");
-	put_line(text, room, &line);
+	put_cut_line(text, room, &line);
 	for (size_t at = 0; at < top->transitions.length; left--) {
 		char *start = top->transitions.bytes + at;
 		size_t length = strcspn(start, "\n");
 
 		if (!left) {
-			put_text("and more: use a taller terminal, or --batch", room, text);
+			put_text_in_room("and more: use a taller terminal, or --batch", room, text);
 			break;
 		}
-		put_line(text, room, &(struct text_buffer){ .bytes = start, .length = length });
+		put_cut_line(text, room, &(struct text_buffer){ .bytes = start, .length = length });
 		at += length + 1;
 	}
-	put_text("", room, text);
+	put_text_in_room("", room, text);
 }
 
-static bool is_shown(const struct top *top, const struct top_process *process)
+static bool is_process_shown(const struct top *top, const struct top_process *process)
 {
 	return !top->filter[0] || strstr(process->name, top->filter);
 }
@@ -174,23 +175,23 @@ static void put_process(const struct top_process *process, const struct top_room
 
 	text_init_fixed(&line, bytes, sizeof bytes);
 	text_printf(&line, "%7d ", (int)process->now.pid);
-	put_cell(&line, process->name, 24);
+	put_padded_cell(&line, process->name, 24);
 	text_printf(&line, " %9.1f %9.1f %9.1f %11.1f", process->percent[STATES_RUNNING],
 		    process->percent[STATES_READY], process->percent[STATES_BLOCKED], process->switches_per_s);
-	put_line(text, room, &line);
+	put_cut_line(text, room, &line);
 }
 
 static void put_processes(const struct top *top, const struct top_room *room, struct text_buffer *text)
 {
 	if (!top->states) {
-		put_text(top->no_states, room, text);
+		put_text_in_room(top->no_states, room, text);
 		return;
 	}
-	put_text("    PID PROCESS                   RUNNING%    READY%  BLOCKED%  SWITCHES/S", room, text);
+	put_text_in_room("    PID PROCESS                   RUNNING%    READY%  BLOCKED%  SWITCHES/S", room, text);
 	size_t left = lines_left(text, room);
 
 	for (size_t i = 0; i < top->process_count && left; i++) {
-		if (!is_shown(top, &top->processes[i]))
+		if (!is_process_shown(top, &top->processes[i]))
 			continue;
 		put_process(&top->processes[i], room, text);
 		left -= left != SIZE_MAX;
@@ -199,17 +200,17 @@ static void put_processes(const struct top *top, const struct top_room *room, st
 
 void top_draw(const struct top *top, const struct top_room *room, struct text_buffer *text)
 {
-	put_head(top, room, text);
-	put_text("", room, text);
+	put_top_head(top, room, text);
+	put_text_in_room("", room, text);
 	put_rules(top, room, text);
 	put_transitions(top, room, text);
 	put_processes(top, room, text);
 	if (room->rows) {
 		while (lines_left(text, room))
 			text_append(text, "\n");
-		put_text(top->counts ? "q quit  space pause  / filter  t next rule  sort by r w b s p"
-				     : "q quit  space pause  / filter  sort: r running  w ready  b blocked  "
-				       "s switches  p pid",
-			 room, text);
+		put_text_in_room(top->counts ? "q quit  space pause  / filter  t next rule  sort by r w b s p"
+					     : "q quit  space pause  / filter  sort: r running  w ready  b blocked  "
+					       "s switches  p pid",
+				 room, text);
 	}
 }

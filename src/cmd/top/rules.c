@@ -61,7 +61,7 @@ static void count_key(struct keys *keys, const char *name)
 	keys->rows[rarest].count++;
 }
 
-static int on_match(void *context, const struct asterism_match *match)
+static int top_on_match(void *context, const struct asterism_match *match)
 {
 	struct own_unit *unit = asterism_rules_context(asterism_match_unit(match));
 	char name[TOP_KEY_BYTES];
@@ -73,7 +73,7 @@ static int on_match(void *context, const struct asterism_match *match)
 }
 
 /* Prints what the session says. */
-static int complain(const struct top_rules *rules, int result)
+static int complain_of_session(const struct top_rules *rules, int result)
 {
 	cli_print((struct asterism_diag *)asterism_session_diag(rules->session));
 	return cmd_status_of(result);
@@ -96,7 +96,7 @@ static int open_unit(struct top_rules *rules, const struct session_rules_file *f
 	result = asterism_rules_load(rules->session, text, length, file->path, &unit->rules);
 	alloc_free(text);
 	if (result)
-		return complain(rules, result);
+		return complain_of_session(rules, result);
 	snprintf(unit->name, sizeof unit->name, "%s", file->path);
 	unit->keys = alloc_zero(asterism_rules_count(unit->rules), sizeof *unit->keys);
 	rules->count++;
@@ -106,7 +106,7 @@ static int open_unit(struct top_rules *rules, const struct session_rules_file *f
 	}
 	asterism_rules_set_context(unit->rules, unit);
 	result = asterism_rules_activate(unit->rules);
-	return result ? complain(rules, result) : STATUS_FINE;
+	return result ? complain_of_session(rules, result) : STATUS_FINE;
 }
 
 static int check_chosen(const struct top_rules *rules, const char *chosen)
@@ -128,7 +128,7 @@ static int open_own(struct top_rules *rules, const struct cli_arguments *argumen
 	const char *chosen = arguments->options[OPTION_TRANSITIONS].text;
 	const struct asterism_session_options options = { .size = sizeof options,
 							  .scope = ASTERISM_SCOPE_ALL,
-							  .on_match = on_match,
+							  .on_match = top_on_match,
 							  .measure = 1,
 							  .count_transitions = chosen != NULL };
 	struct library_files files = { 0 };
@@ -195,7 +195,7 @@ int top_rules_dispatch(struct top_rules *rules)
 {
 	int result = asterism_session_dispatch(rules->session);
 
-	return result < 0 && result != -EINTR ? complain(rules, result) : STATUS_FINE;
+	return result < 0 && result != -EINTR ? complain_of_session(rules, result) : STATUS_FINE;
 }
 
 static void name_key(const struct keys *keys, char *name, size_t size)

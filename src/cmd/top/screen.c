@@ -18,7 +18,7 @@
 
 enum { COLUMNS = 80, ROWS = 24, COLUMNS_MIN = 20, COLUMNS_MAX = 400, ROWS_MAX = 1000 };
 
-static int put(const char *bytes, size_t length)
+static int put_screen_bytes(const char *bytes, size_t length)
 {
 	while (length) {
 		ssize_t written = write(STDOUT_FILENO, bytes, length);
@@ -36,7 +36,7 @@ static int put(const char *bytes, size_t length)
 static void restore(const struct termios *before)
 {
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
-	put(CLOSE_SCREEN, sizeof CLOSE_SCREEN - 1);
+	put_screen_bytes(CLOSE_SCREEN, sizeof CLOSE_SCREEN - 1);
 }
 
 /* Keeps nothing of the process but the terminal; signals are the process's, whose end is all that is waited for. */
@@ -100,7 +100,7 @@ int screen_open(struct screen *screen)
 	raw.c_cc[VTIME] = 0;
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* a shell would find its terminal as it is here */
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-	return put(OPEN_SCREEN, sizeof OPEN_SCREEN - 1);
+	return put_screen_bytes(OPEN_SCREEN, sizeof OPEN_SCREEN - 1);
 }
 
 void screen_close(struct screen *screen)
@@ -145,7 +145,7 @@ int screen_show(const struct text_buffer *text)
 			text_append(&frame, "\r\n");
 	}
 	text_append(&frame, "\033[J");
-	result = frame.failure ? -ENOMEM : put(frame.bytes, frame.length);
+	result = frame.failure ? -ENOMEM : put_screen_bytes(frame.bytes, frame.length);
 	text_fini(&frame);
 	return result;
 }

@@ -121,7 +121,7 @@ static void compare_rule(const struct top *top, struct top_rule *rule, double se
 	rule->cpu_percent = growth(rule->kernel_ns, last->kernel_ns) / NS_PER_S / seconds * 100;
 }
 
-static int by_pid(const void *left, const void *right)
+static int by_top_pid(const void *left, const void *right)
 {
 	const struct top_process *a = left, *b = right;
 
@@ -131,10 +131,10 @@ static int by_pid(const void *left, const void *right)
 /* The greatest first, then by pid. */
 static int by(double left, double right, const void *a, const void *b)
 {
-	return left != right ? (left < right) - (left > right) : by_pid(a, b);
+	return left != right ? (left < right) - (left > right) : by_top_pid(a, b);
 }
 
-static int by_running(const void *left, const void *right)
+static int by_top_running(const void *left, const void *right)
 {
 	const struct top_process *a = left, *b = right;
 
@@ -163,8 +163,8 @@ static int by_switches(const void *left, const void *right)
 }
 
 static int (*const orders[])(const void *left, const void *right) = {
-	[TOP_BY_RUNNING] = by_running,   [TOP_BY_READY] = by_ready, [TOP_BY_BLOCKED] = by_blocked,
-	[TOP_BY_SWITCHES] = by_switches, [TOP_BY_PID] = by_pid,
+	[TOP_BY_RUNNING] = by_top_running, [TOP_BY_READY] = by_ready, [TOP_BY_BLOCKED] = by_blocked,
+	[TOP_BY_SWITCHES] = by_switches,   [TOP_BY_PID] = by_top_pid,
 };
 
 /* Without a look before, the time since the programs were attached is not known well: there are no shares yet. */
@@ -174,7 +174,7 @@ static void compare_process(const struct top *top, struct top_process *process, 
 	const struct top_process *last = NULL;
 
 	if (top->last_process_count)
-		last = bsearch(process, top->last_processes, top->last_process_count, sizeof *process, by_pid);
+		last = bsearch(process, top->last_processes, top->last_process_count, sizeof *process, by_top_pid);
 	last = last ? last : &none;
 	for (unsigned i = 0; i < STATES_COUNT && seconds > 0; i++) {
 		/* Who has left a CPU unseen has less than it seemed; so has another process of the same id. */
@@ -192,7 +192,7 @@ void top_compare(struct top *top)
 	for (size_t i = 0; i < top->rule_count; i++)
 		compare_rule(top, &top->rules[i], seconds);
 	if (top->last_process_count)
-		qsort(top->last_processes, top->last_process_count, sizeof *top->processes, by_pid);
+		qsort(top->last_processes, top->last_process_count, sizeof *top->processes, by_top_pid);
 	for (size_t i = 0; i < top->process_count; i++)
 		compare_process(top, &top->processes[i], (double)top->since_ns / NS_PER_S);
 	if (top->process_count)

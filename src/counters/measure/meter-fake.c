@@ -48,7 +48,7 @@ void meter_fake_free(struct meter_fake *fake)
 }
 
 /* The values of a source; NULL: it has none. */
-static const char *find(const struct meter_fake *fake, const char *source)
+static const char *find_values(const struct meter_fake *fake, const char *source)
 {
 	size_t length = strlen(source);
 
@@ -64,7 +64,7 @@ static const char *find(const struct meter_fake *fake, const char *source)
 int meter_fake_value(const struct meter_fake *fake, const char *source, unsigned reading,
 		     char reason[METER_REASON_BYTES], struct meter_reading *value)
 {
-	const char *at = find(fake, source);
+	const char *at = find_values(fake, source);
 	char *end;
 
 	if (!at) {

@@ -14,7 +14,7 @@
 enum { FILE_BYTES = 1 << 18, WORDS_MAX = 256, VALUE_BYTES = 32 };
 
 /* Cuts the line into words; what is after a colon is one, too. */
-static size_t split(char *line, char *words[WORDS_MAX])
+static size_t split_words(char *line, char *words[WORDS_MAX])
 {
 	size_t count = 0;
 	char *rest;
@@ -87,7 +87,7 @@ static void look_at_table(struct search *search, char **words, size_t count)
 	search->name_count = count;
 }
 
-static void look_at(struct search *search, char **words, size_t count)
+static void look_at_words(struct search *search, char **words, size_t count)
 {
 	const struct counter_source *source = search->source;
 
@@ -144,10 +144,10 @@ static int search_text(struct search *search, char *text, char reason[METER_REAS
 	if (source->rows == COUNTER_VALUE)
 		return to_value(source, text, (size_t)length, reason, value);
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		size_t count = split(line, words);
+		size_t count = split_words(line, words);
 
 		if (count)
-			look_at(search, words, count);
+			look_at_words(search, words, count);
 	}
 	if (!search->is_found) {
 		snprintf(reason, METER_REASON_BYTES, "%s has no such value", source->path);

@@ -78,7 +78,7 @@ static int tracepoint_id(const char *name, char reason[METER_REASON_BYTES], uint
 	return 0;
 }
 
-static int explain(int error, const struct counter_source *source, char reason[METER_REASON_BYTES])
+static int explain_meter_error(int error, const struct counter_source *source, char reason[METER_REASON_BYTES])
 {
 	char level[16] = "?";
 
@@ -107,8 +107,8 @@ union attributes {
 
 enum { CONFIG3 = PERF_ATTR_SIZE_VER7 / sizeof(uint64_t) };
 
-static int open_one(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope, pid_t pid,
-		    int cpu)
+static int open_meter_event(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope,
+			    pid_t pid, int cpu)
 {
 	int group = -1;
 	int fd;
@@ -124,7 +124,7 @@ static int open_one(struct meter *meter, const struct perf_event_attr *attr, con
 	return ioctl(fd, PERF_EVENT_IOC_ID, &meter->ones[meter->count++].id) ? -errno : 0;
 }
 
-static void close_all(struct meter *meter)
+static void close_meter(struct meter *meter)
 {
 	while (meter->count) {
 		int fd = meter->ones[--meter->count].fd;
@@ -142,7 +142,7 @@ static int open_threads(struct meter *meter, const struct perf_event_attr *attr,
 
 	for (size_t i = 0; i < scope->threads->count; i++) {
 		bool is_gone = scope->group && i < scope->group->count && scope->group->ones[i].fd < 0;
-		int result = is_gone ? -ESRCH : open_one(meter, attr, scope, scope->threads->ids[i], -1);
+		int result = is_gone ? -ESRCH : open_meter_event(meter, attr, scope, scope->threads->ids[i], -1);
 
 		if ((result == -EINVAL || result == -ENODEV) &&
 		    !measure_thread_lives(scope->pid, scope->threads->ids[i]))
@@ -161,8 +161,8 @@ static int open_threads(struct meter *meter, const struct perf_event_attr *attr,
 }
 
 /* CPUs that are off are left out, and those that another one counts for. */
-static int open_all(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope,
-		    const struct pmu_event *pmu)
+static int open_meter_cpus(struct meter *meter, const struct perf_event_attr *attr, const struct meter_scope *scope,
+			   const struct pmu_event *pmu)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int result = 0;
@@ -170,11 +170,11 @@ static int open_all(struct meter *meter, const struct perf_event_attr *attr, con
 	if (scope->threads)
 		return open_threads(meter, attr, scope);
 	if (scope->pid >= 0)
-		return open_one(meter, attr, scope, scope->pid, -1);
+		return open_meter_event(meter, attr, scope, scope->pid, -1);
 	for (int cpu = 0; !result && cpu < cpus && cpu < CPUS_MAX; cpu++) {
 		if (pmu->has_cpus && !(pmu->cpus[cpu / 64] >> cpu % 64 & 1))
 			continue;
-		result = open_one(meter, attr, scope, -1, cpu);
+		result = open_meter_event(meter, attr, scope, -1, cpu);
 		if (result == -ENODEV && cpu)
 			result = 0;
 	}
@@ -237,7 +237,7 @@ static int open_events(struct meter *meter, union attributes *attributes, const 
 		attr->config1 = events[i].configs[1];
 		attr->config2 = events[i].configs[2];
 		attributes->words[CONFIG3] = events[i].configs[3];
-		result = open_all(meter, attr, scope, &events[i]);
+		result = open_meter_cpus(meter, attr, scope, &events[i]);
 	}
 	return result;
 }
@@ -274,7 +274,7 @@ static int open_found(struct meter *meter, const struct meter_scope *wanted, con
 	meter->is_of_machine = scope->pid < 0;
 	result = open_events(meter, &attributes, scope, events, count);
 	if ((result == -EACCES || result == -EPERM) && scope->pid >= 0) {
-		close_all(meter);
+		close_meter(meter);
 		attr->exclude_kernel = attr->exclude_hv = 1;
 		meter->is_of_user = true;
 		result = open_events(meter, &attributes, scope, events, count);
@@ -292,7 +292,7 @@ static int open_perf(struct meter *meter, const struct meter_scope *wanted, char
 		return count;
 	result = open_found(meter, wanted, events, count);
 	alloc_free(events);
-	return result ? explain(-result, meter->source, reason) : 0;
+	return result ? explain_meter_error(-result, meter->source, reason) : 0;
 }
 
 /* A child that was begun while the group was made has a part of it, and the kernel sums none. */
@@ -356,7 +356,7 @@ void meter_free(struct meter *meter)
 {
 	if (!meter)
 		return;
-	close_all(meter);
+	close_meter(meter);
 	alloc_free(meter->ones);
 	alloc_free(meter);
 }
@@ -377,7 +377,7 @@ bool meter_is_of_machine(const struct meter *meter)
 }
 
 /* What the group has of this member. */
-static bool find_member(const struct one *leader, const struct one *one, struct counted *now)
+static bool find_group_member(const struct one *leader, const struct one *one, struct counted *now)
 {
 	for (uint64_t i = 0; i < leader->words[0]; i++) {
 		const uint64_t *member = leader->words + GROUP_HEAD + 2 * i;
@@ -405,7 +405,7 @@ static int take_perf(struct meter *meter, char reason[METER_REASON_BYTES], struc
 
 		if (one->fd < 0)
 			continue;
-		if (!find_member(&meter->leader->ones[i], one, &now)) {
+		if (!find_group_member(&meter->leader->ones[i], one, &now)) {
 			snprintf(reason, METER_REASON_BYTES, "its group has lost it");
 			return -EIO;
 		}

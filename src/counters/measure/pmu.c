@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct look *look,
 }
 
 /* One line of text, which has something. -ENOENT without a reason: there is no such file. */
-static int read_file(const struct look *look, const char *under, const char *name, char line[LINE_BYTES])
+static int read_sysfs_line(const struct look *look, const char *under, const char *name, char line[LINE_BYTES])
 {
 	char path[2 * LINE_BYTES];
 	ssize_t length;
@@ -139,7 +139,7 @@ static int put_bits(struct look *look, const char *term, const char *format, uin
 		    : 0;
 }
 
-static bool is_name(const char *name)
+static bool is_pmu_name(const char *name)
 {
 	for (const char *at = name; *at; at++) {
 		if (!isalnum((unsigned char)*at) && *at != '_' && *at != '-')
@@ -157,14 +157,14 @@ static int put_term(struct look *look, char *term)
 
 	if (value)
 		*value++ = 0;
-	if (!is_name(term) || (value && !to_number(value, &number)))
+	if (!is_pmu_name(term) || (value && !to_number(value, &number)))
 		return refuse(look, "PMU %.32s: cannot read the term %.32s%s%.32s", look->pmu, term, value ? "=" : "",
 			      value ? value : "");
 	if (strcmp(term, "config") == 0 || (strncmp(term, "config", strlen("config")) == 0 &&
 					    strchr("123", term[strlen("config")]) && !term[strlen("config1")]))
 		snprintf(format, sizeof format, "%s:0-63", term);
 	else
-		result = read_file(look, "format/", term, format);
+		result = read_sysfs_line(look, "format/", term, format);
 	if (result == -ENOENT)
 		return refuse(look, "PMU %.40s has no format for %.40s", look->pmu, term);
 	return result ? result : put_bits(look, term, format, number);
@@ -189,7 +189,7 @@ static int read_scale(struct look *look, const char *event)
 	int result;
 
 	snprintf(name, sizeof name, "%s.scale", event);
-	result = read_file(look, "events/", name, line);
+	result = read_sysfs_line(look, "events/", name, line);
 	if (result)
 		return result == -ENOENT ? 0 : result;
 	look->event->scale = strtod(line, &end);
@@ -198,7 +198,7 @@ static int read_scale(struct look *look, const char *event)
 	return 0;
 }
 
-static int read_event(struct look *look, const char *event)
+static int read_pmu_event(struct look *look, const char *event)
 {
 	char terms[LINE_BYTES];
 	int result;
@@ -208,7 +208,7 @@ static int read_event(struct look *look, const char *event)
 			return refuse(look, "PMU %.40s: the terms are too long", look->pmu);
 		return put_terms(look, terms);
 	}
-	result = read_file(look, "events/", event, terms);
+	result = read_sysfs_line(look, "events/", event, terms);
 	if (result == -ENOENT)
 		refuse(look, "PMU %.40s has no event %.40s", look->pmu, event);
 	if (!result)
@@ -221,7 +221,7 @@ static int read_cpus(struct look *look, const char *file)
 	char line[LINE_BYTES];
 	const char *at = line;
 	unsigned low, high;
-	int result = read_file(look, "", file, line);
+	int result = read_sysfs_line(look, "", file, line);
 
 	if (result)
 		return result;
@@ -244,7 +244,7 @@ int pmu_find(const char *folder, const char *pmu, const char *event, char reason
 	struct look look = { .folder = folder, .pmu = pmu, .reason = reason, .event = &made };
 	char line[LINE_BYTES];
 	uint64_t type;
-	int result = read_file(&look, "", "type", line);
+	int result = read_sysfs_line(&look, "", "type", line);
 
 	if (result == -ENOENT)
 		refuse(&look, "this machine has no PMU %.64s", pmu);
@@ -253,7 +253,7 @@ int pmu_find(const char *folder, const char *pmu, const char *event, char reason
 	if (!to_number(line, &type) || type > UINT32_MAX)
 		return refuse(&look, "PMU %.40s: its type is no number: %.40s", pmu, line);
 	made.type = (uint32_t)type;
-	result = read_event(&look, event);
+	result = read_pmu_event(&look, event);
 	if (result)
 		return result;
 	result = read_cpus(&look, "cpumask");
@@ -267,7 +267,7 @@ int pmu_find(const char *folder, const char *pmu, const char *event, char reason
 }
 
 /* The last name of a path that glob has found. */
-static const char *name_of(const char *path)
+static const char *pmu_name(const char *path)
 {
 	return strrchr(path, '/') + 1;
 }
@@ -276,7 +276,7 @@ static int find_each(const char *folder, const glob_t *paths, const char *event,
 		     struct pmu_event *found)
 {
 	for (size_t i = 0; i < paths->gl_pathc; i++) {
-		struct look look = { .pmu = name_of(paths->gl_pathv[i]), .reason = reason };
+		struct look look = { .pmu = pmu_name(paths->gl_pathv[i]), .reason = reason };
 		int result = pmu_find(folder, look.pmu, event, reason, &found[i]);
 
 		if (result)
@@ -286,7 +286,7 @@ static int find_each(const char *folder, const glob_t *paths, const char *event,
 				      look.pmu);
 		if (found[i].scale < found[0].scale || found[i].scale > found[0].scale)
 			return refuse(&look, "PMU %.40s has another scale than %.40s", look.pmu,
-				      name_of(paths->gl_pathv[0]));
+				      pmu_name(paths->gl_pathv[0]));
 	}
 	return (int)paths->gl_pathc;
 }

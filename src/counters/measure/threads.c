@@ -12,7 +12,7 @@
 /* PF_EXITING of the kernel, as /proc/PID/stat has it. */
 enum { EXITING = 0x4 };
 
-static int add(void *context, int number)
+static int add_thread_number(void *context, int number)
 {
 	struct meter_threads *threads = context;
 
@@ -31,7 +31,7 @@ int measure_threads_list(pid_t pid, struct meter_threads *threads)
 
 	threads->count = 0;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	result = proc_each(path, add, threads);
+	result = proc_each(path, add_thread_number, threads);
 	return result == -ENOENT || (!result && !threads->count) ? -ESRCH : result;
 }
 

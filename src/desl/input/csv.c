@@ -48,7 +48,7 @@ static int read_quoted(struct csv *csv, struct value *value)
 	return 0;
 }
 
-static int read_value(struct csv *csv, struct value *value)
+static int read_csv_value(struct csv *csv, struct value *value)
 {
 	int result = 0;
 
@@ -108,7 +108,7 @@ static int read_header(struct csv *csv, struct arena *arena)
 		return desl_provide_wrong(csv->providing, csv->providing->source->text,
 					  "the first line names the fields", "the file is empty");
 	while (!value.is_last) {
-		int result = read_value(csv, &value), column;
+		int result = read_csv_value(csv, &value), column;
 
 		if (result)
 			return result;
@@ -141,7 +141,7 @@ static int read_row(struct csv *csv)
 	int result = desl_table_grow(table);
 
 	for (; !result && !value.is_last; column++) {
-		result = read_value(csv, &value);
+		result = read_csv_value(csv, &value);
 		if (result || column >= csv->column_count || csv->columns[column] < 0)
 			continue;
 		result = desl_provide_cell(csv->providing, (unsigned)csv->columns[column], value.bytes, value.length,

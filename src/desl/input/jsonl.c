@@ -54,7 +54,7 @@ static int missing(const struct lines *lines, const struct desl_field *field, js
 }
 
 /* A real number that is a whole one, to the last digit. */
-static bool is_whole(const json_t *value)
+static bool is_whole_number(const json_t *value)
 {
 	return json_is_real(value) && fabs(json_real_value(value)) < 9007199254740992.0 &&
 	       floor(json_real_value(value)) == json_real_value(value);
@@ -81,7 +81,7 @@ static int set_cell(const struct lines *lines, unsigned column, const json_t *va
 	if (json_is_string(value))
 		return desl_provide_cell(lines->providing, column, json_string_value(value), json_string_length(value),
 					 cell);
-	if (!json_is_integer(value) && !is_whole(value))
+	if (!json_is_integer(value) && !is_whole_number(value))
 		return desl_provide_wrong(lines->providing, lines->line, "declare it as Number, if it is one",
 					  "the field '%s' is a %s, but this is not a text", field->name.text,
 					  desl_kind_word(field->kind));
@@ -92,7 +92,7 @@ static int set_cell(const struct lines *lines, unsigned column, const json_t *va
 	return desl_provide_cell(lines->providing, column, number, strlen(number), cell);
 }
 
-static int add_record(struct lines *lines, json_t *first, json_t *second)
+static int add_jsonl_record(struct lines *lines, json_t *first, json_t *second)
 {
 	struct desl_type *type = lines->providing->type;
 	int result = desl_table_grow(&type->table);
@@ -120,14 +120,14 @@ static int take_object(struct lines *lines, json_t *object)
 	if (json_object_get(object, "stats") || json_object_get(object, "notice") || json_object_get(object, "declare"))
 		return 0;
 	if ((!event && !match) || (event && strcmp(event, name) == 0))
-		return add_record(lines, NULL, object);
+		return add_jsonl_record(lines, NULL, object);
 	if (match && strcmp(match, name) == 0)
-		return add_record(lines, json_is_object(returned) ? returned : NULL, object);
+		return add_jsonl_record(lines, json_is_object(returned) ? returned : NULL, object);
 	lines->seen++;
 	return 0;
 }
 
-static int read_line(struct lines *lines, size_t length)
+static int read_jsonl_line(struct lines *lines, size_t length)
 {
 	json_error_t error;
 	json_t *object = json_loadb(lines->line, length, JSON_REJECT_DUPLICATES, &error);
@@ -158,7 +158,7 @@ int desl_provide_jsonl(struct desl_providing *providing)
 
 		providing->line++;
 		if (strspn(lines.line, " \t\r") < length)
-			result = read_line(&lines, length);
+			result = read_jsonl_line(&lines, length);
 		lines.line += length + (newline != NULL);
 	}
 	if (!result && lines.seen && !providing->type->table.rows)

@@ -47,7 +47,7 @@ struct reading {
 	bool *calls;
 };
 
-static bool is_word(const struct reading *reading, int what, const char *name)
+static bool is_what(const struct reading *reading, int what, const char *name)
 {
 	/* Of calls, self is the caller's. */
 	if (!(reading->is_calls ? whats[what].of_calls || (what == SELF && strcmp(name, "self") == 0)
@@ -60,13 +60,13 @@ static bool is_word(const struct reading *reading, int what, const char *name)
 	return false;
 }
 
-static int unknown(const struct reading *reading, const struct desl_field *field)
+static int refuse_unknown_field(const struct reading *reading, const struct desl_field *field)
 {
 	const char *names[WHATS + PROFILE_EVENTS_MAX];
 	size_t count = 0;
 
 	for (int i = 0; i < WHATS; i++) {
-		if (is_word(reading, i, whats[i].words[0]))
+		if (is_what(reading, i, whats[i].words[0]))
 			names[count++] = whats[i].words[0];
 	}
 	for (unsigned i = 0; i < reading->profile->event_count; i++)
@@ -80,10 +80,10 @@ static int bind_field(struct reading *reading, unsigned column)
 	int event = profile_find_event(reading->profile, field->name.text), what = 0;
 	enum desl_kind kind;
 
-	while (what < WHATS && !is_word(reading, what, field->name.text))
+	while (what < WHATS && !is_what(reading, what, field->name.text))
 		what++;
 	if (what == WHATS && event < 0)
-		return unknown(reading, field);
+		return refuse_unknown_field(reading, field);
 	if (what == WHATS) {
 		what = reading->is_calls ? COST : SELF;
 		reading->event[column] = (unsigned)event;
@@ -145,7 +145,7 @@ static double inclusive(const struct reading *reading, uint32_t function, unsign
 				       : profile_self(profile, function)[event] + reading->outflow[at];
 }
 
-static double number_of(const struct reading *reading, int what, unsigned event, uint32_t function, uint32_t edge)
+static double number_of_cell(const struct reading *reading, int what, unsigned event, uint32_t function, uint32_t edge)
 {
 	const struct profile *profile = reading->profile;
 
@@ -165,8 +165,8 @@ static double number_of(const struct reading *reading, int what, unsigned event,
 	}
 }
 
-static const char *text_of(const struct reading *reading, int what, uint32_t function, uint32_t edge,
-			   char number[NUMBER_BYTES])
+static const char *text_of_cell(const struct reading *reading, int what, uint32_t function, uint32_t edge,
+				char number[NUMBER_BYTES])
 {
 	const struct profile *profile = reading->profile;
 	const struct profile_function *about = &profile->functions[function];
@@ -188,7 +188,7 @@ static const char *text_of(const struct reading *reading, int what, uint32_t fun
 }
 
 /* A function, or a call of it to another one. */
-static int add_record(struct reading *reading, uint32_t function, uint32_t edge)
+static int add_profile_record(struct reading *reading, uint32_t function, uint32_t edge)
 {
 	struct desl_type *type = reading->providing->type;
 	struct desl_table *table = &type->table;
@@ -200,10 +200,10 @@ static int add_record(struct reading *reading, uint32_t function, uint32_t edge)
 		const char *text;
 
 		if (type->fields[i].kind == DESL_NUMBER) {
-			cell->number = number_of(reading, reading->what[i], reading->event[i], function, edge);
+			cell->number = number_of_cell(reading, reading->what[i], reading->event[i], function, edge);
 			continue;
 		}
-		text = text_of(reading, reading->what[i], function, edge, number);
+		text = text_of_cell(reading, reading->what[i], function, edge, number);
 		result = desl_provide_cell(reading->providing, i, text, strlen(text), cell);
 	}
 	table->rows += !result;
@@ -216,10 +216,10 @@ static int add_records(struct reading *reading)
 	int result = sum_flows(reading);
 
 	for (uint32_t i = 0; reading->is_calls && i < profile->edge_count && !result; i++)
-		result = add_record(reading, profile->edges[i].caller, i);
+		result = add_profile_record(reading, profile->edges[i].caller, i);
 	for (uint32_t i = 0; i < profile->function_count && !result; i++) {
 		if (!reading->is_calls || !reading->calls[i])
-			result = add_record(reading, i, HASH_NONE);
+			result = add_profile_record(reading, i, HASH_NONE);
 	}
 	return result;
 }

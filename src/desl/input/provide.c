@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* "gmon.out:PROGRAM" has two files, unless one is called so. */
-static int split(struct desl_providing *providing, const char *file, char **path)
+static int split_file_name(struct desl_providing *providing, const char *file, char **path)
 {
 	const char *colon = strrchr(file, ':');
 
@@ -30,7 +30,7 @@ static int split(struct desl_providing *providing, const char *file, char **path
 }
 
 /* Programs and the files that they name lie side by side: a relative path goes from where the caller is. */
-static int open_file(const struct desl_providing *providing, const char *file)
+static int open_provided_file(const struct desl_providing *providing, const char *file)
 {
 	int fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC), error = errno;
 	char hint[512];
@@ -69,9 +69,9 @@ static int read_records(struct desl_providing *providing)
 	return desl_provide_csv(providing);
 }
 
-static int read_file(struct desl_providing *providing, struct diag_source *source)
+static int read_desl_file(struct desl_providing *providing, struct diag_source *source)
 {
-	int fd = open_file(providing, source->file), result;
+	int fd = open_provided_file(providing, source->file), result;
 	char *text = NULL;
 
 	if (fd < 0)
@@ -94,13 +94,13 @@ int desl_provide(struct desl_program *program, struct desl_type *type, const cha
 	struct diag_source source = { 0 };
 	struct desl_providing providing = { .program = program, .type = type, .diag = diag, .source = &source };
 	char *path = NULL;
-	int result = split(&providing, file, &path);
+	int result = split_file_name(&providing, file, &path);
 
 	source.file = path;
 	if (!result)
 		result = desl_table_init(&type->table, type->field_count);
 	if (!result)
-		result = read_file(&providing, &source);
+		result = read_desl_file(&providing, &source);
 	alloc_free(path);
 	return result;
 }

@@ -27,7 +27,7 @@ struct tracing {
 	const struct event_field *fields[DESL_FIELDS_MAX];
 };
 
-static bool wants(void *context, const struct event_type *type)
+static bool input_wants_type(void *context, const struct event_type *type)
 {
 	const struct tracing *tracing = context;
 
@@ -66,7 +66,7 @@ static int bind_fields(struct tracing *tracing, const struct event_type *type)
 }
 
 /* Numbers of the header have 4 bytes, all others 8. */
-static double read_number(const struct event_field *field, const char *at, char text[NUMBER_BYTES])
+static double field_as_number(const struct event_field *field, const char *at, char text[NUMBER_BYTES])
 {
 	uint64_t bits = 0;
 	double real;
@@ -101,14 +101,14 @@ static int set_cell(const struct tracing *tracing, unsigned column, const struct
 
 		return length ? desl_provide_cell(tracing->providing, column, at, length, cell) : 0;
 	}
-	number = read_number(field, at, text);
+	number = field_as_number(field, at, text);
 	if (type->fields[column].kind != DESL_NUMBER)
 		return desl_provide_cell(tracing->providing, column, text, strlen(text), cell);
 	cell->number = number;
 	return 0;
 }
 
-static int add_record(struct tracing *tracing, const struct event *event)
+static int add_trace_record(struct tracing *tracing, const struct event *event)
 {
 	struct desl_table *table = &tracing->providing->type->table;
 	int result = event->type == tracing->type ? 0 : bind_fields(tracing, event->type);
@@ -139,13 +139,15 @@ static int judge_absence(struct tracing *tracing)
 
 static int read_events(struct tracing *tracing)
 {
-	const struct event_want want = { .wants = wants, .names = wants, .context = tracing, .drops = true };
+	const struct event_want want = {
+		.wants = input_wants_type, .names = input_wants_type, .context = tracing, .drops = true
+	};
 	struct event event;
 	int result;
 
 	event_source_want(tracing->source, &want);
 	while ((result = event_source_next(tracing->source, &event)) > 0) {
-		result = wants(tracing, event.type) ? add_record(tracing, &event) : 0;
+		result = input_wants_type(tracing, event.type) ? add_trace_record(tracing, &event) : 0;
 		if (result)
 			return result;
 	}

@@ -46,7 +46,7 @@ static const struct event_field *header_field(const char *name)
 	return NULL;
 }
 
-static int check_field(const struct desl_type *type, const struct desl_field *field, struct asterism_diag *diag)
+static int check_event_field(const struct desl_type *type, const struct desl_field *field, struct asterism_diag *diag)
 {
 	const struct event_field *header = header_field(field->name.text);
 
@@ -62,20 +62,20 @@ static int check_field(const struct desl_type *type, const struct desl_field *fi
 	return -EINVAL;
 }
 
-static int check_fields(const struct desl_program *program, struct asterism_diag *diag)
+static int check_event_fields(const struct desl_program *program, struct asterism_diag *diag)
 {
 	int result = 0;
 
 	for (const struct desl_type *type = program->types; type; type = type->next) {
 		for (unsigned i = 0; type->is_wanted && i < type->field_count && !result; i++)
-			result = check_field(type, &type->fields[i], diag);
+			result = check_event_field(type, &type->fields[i], diag);
 	}
 	return result;
 }
 
 int desl_write_catalog(const struct desl_program *program, FILE *stream, struct asterism_diag *diag)
 {
-	int result = check_fields(program, diag);
+	int result = check_event_fields(program, diag);
 
 	for (const struct desl_type *type = program->types; type && !result; type = type->next) {
 		const char *before = " ";
@@ -115,7 +115,7 @@ static int read_header(const struct raising *raising, const struct desl_field *f
 }
 
 /* Whether nothing is absent that an event has to have. */
-static bool is_whole(const struct desl_type *type, size_t row)
+static bool is_whole_event(const struct desl_type *type, size_t row)
 {
 	for (unsigned i = 0; i < type->field_count; i++) {
 		if (type->fields[i].kind == DESL_NUMBER && !header_field(type->fields[i].name.text) &&
@@ -130,7 +130,7 @@ static int raise_row(struct raising *raising, const struct desl_type *type, int 
 	struct raised *raised;
 	int result = 0;
 
-	if (!is_whole(type, row)) {
+	if (!is_whole_event(type, row)) {
 		raising->left_out++;
 		return 0;
 	}
@@ -144,7 +144,7 @@ static int raise_row(struct raising *raising, const struct desl_type *type, int 
 }
 
 /* Of equal times, the order in which they were made. */
-static int by_time(const void *left, const void *right)
+static int by_row_time(const void *left, const void *right)
 {
 	const struct raised *a = left, *b = right;
 
@@ -155,12 +155,12 @@ static int by_time(const void *left, const void *right)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static void order(struct raising *raising)
+static void order_events(struct raising *raising)
 {
 	uint64_t last = 0;
 
 	if (raising->count)
-		qsort(raising->items, raising->count, sizeof *raising->items, by_time);
+		qsort(raising->items, raising->count, sizeof *raising->items, by_row_time);
 	for (size_t i = 0; i < raising->count; i++) {
 		if (raising->items[i].time == UINT64_MAX)
 			raising->items[i].time = last + 1;
@@ -193,7 +193,7 @@ static int put_field(const struct raising *raising, const struct raised *raised,
 	return result;
 }
 
-static int put_events(const struct raising *raising, FILE *stream)
+static int put_raised_events(const struct raising *raising, FILE *stream)
 {
 	int result = 0;
 
@@ -211,7 +211,7 @@ static int put_events(const struct raising *raising, FILE *stream)
 int desl_write_events(const struct desl_program *program, FILE *stream, struct asterism_diag *diag)
 {
 	struct raising raising = { .program = program, .diag = diag };
-	int result = check_fields(program, diag);
+	int result = check_event_fields(program, diag);
 
 	for (const struct desl_type *type = program->types; type && !result; type = type->next) {
 		int ts = desl_find_field(type, event_header_fields[0].name);
@@ -220,8 +220,8 @@ int desl_write_events(const struct desl_program *program, FILE *stream, struct a
 			result = raise_row(&raising, type, ts, row);
 	}
 	if (!result) {
-		order(&raising);
-		result = put_events(&raising, stream);
+		order_events(&raising);
+		result = put_raised_events(&raising, stream);
 	}
 	if (!result && raising.left_out)
 		diag_add(diag, ASTERISM_WARNING, NULL, "leave them out in the constraint, so that it is seen there",

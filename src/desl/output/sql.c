@@ -26,7 +26,7 @@ static bool is_single(const struct desl_type *type, const struct desl_expr *aggr
 	return __builtin_popcount(desl_sources_of(type, aggregate)) == 1;
 }
 
-static void put_text(const struct sql *sql, const struct desl_text *text)
+static void put_sql_text(const struct sql *sql, const struct desl_text *text)
 {
 	/* An address is written as inputs are to have it: in decimal. */
 	if (text->is_address) {
@@ -119,7 +119,7 @@ static void put_expr(const struct sql *sql, const struct desl_expr *expr)
 	if (expr->op == DESL_CONST)
 		fprintf(sql->stream, "%.17g", expr->number);
 	else if (expr->op == DESL_TEXT_CONST)
-		put_text(sql, &sql->program->texts.texts[expr->text]);
+		put_sql_text(sql, &sql->program->texts.texts[expr->text]);
 	else if (expr->op == DESL_COLUMN)
 		put_column(sql, expr);
 	else if (expr->op == DESL_OWN)
@@ -228,7 +228,7 @@ static void put_view(const struct sql *sql)
 	fputs(";\n", sql->stream);
 }
 
-static void put_table(const struct sql *sql)
+static void put_sql_table(const struct sql *sql)
 {
 	fprintf(sql->stream, "CREATE TABLE \"%s\" (", sql->type->name.text);
 	for (unsigned i = 0; i < sql->type->field_count; i++)
@@ -240,7 +240,7 @@ static void put_table(const struct sql *sql)
 }
 
 /* Whether the constraint makes the field equal to something. */
-static bool is_bound(const struct desl_type *type, unsigned source, unsigned column)
+static bool is_column_bound(const struct desl_type *type, unsigned source, unsigned column)
 {
 	for (unsigned i = 0; i < type->conjunct_count; i++) {
 		const struct desl_expr *eq = type->conjuncts[i];
@@ -261,7 +261,7 @@ static bool is_met_once(const struct desl_type *type, unsigned source)
 	if (of->optional || !is_aggregated(type, source))
 		return false;
 	for (unsigned i = 0; i < of->type->field_count; i++) {
-		if (of->used[i] && !is_bound(type, source, i))
+		if (of->used[i] && !is_column_bound(type, source, i))
 			return false;
 	}
 	return true;
@@ -301,7 +301,7 @@ int desl_write_sql(const struct desl_program *program, FILE *stream, struct aste
 		const struct sql sql = { program, type, stream, -1 };
 
 		if (type->is_input)
-			put_table(&sql);
+			put_sql_table(&sql);
 		else
 			put_view(&sql);
 	}

@@ -15,7 +15,7 @@
 enum { ADVICES_SHOWN = 20 };
 
 /* Frees the buffer. Returns what went wrong with it. */
-static int finish(struct text_buffer *text)
+static int finish_output_text(struct text_buffer *text)
 {
 	int failure = text->failure;
 
@@ -23,7 +23,7 @@ static int finish(struct text_buffer *text)
 	return failure;
 }
 
-static const char *bytes_of(const struct desl_program *program, union desl_cell cell)
+static const char *cell_bytes(const struct desl_program *program, union desl_cell cell)
 {
 	return program->texts.texts[cell.text].bytes;
 }
@@ -35,10 +35,10 @@ static void put_json_cell(const struct desl_program *program, enum desl_kind kin
 	else if (kind == DESL_NUMBER)
 		real_put(stream, cell.number);
 	else if (kind == DESL_LIST)
-		fputs(bytes_of(program, cell), stream);
+		fputs(cell_bytes(program, cell), stream);
 	else {
 		fputc('"', stream);
-		text_write(stream, bytes_of(program, cell), TEXT_JSON);
+		text_write(stream, cell_bytes(program, cell), TEXT_JSON);
 		fputc('"', stream);
 	}
 }
@@ -53,11 +53,11 @@ static void append_cell(const struct desl_program *program, enum desl_kind kind,
 		text_printf(text, fabs(cell.number) < 1e15 && cell.number == floor(cell.number) ? "%.0f" : "%.4g",
 			    cell.number);
 	else
-		text_append(text, bytes_of(program, cell));
+		text_append(text, cell_bytes(program, cell));
 }
 
 /* The field whose name is so long; checking has found that there is one. */
-static unsigned find_field(const struct desl_type *type, const char *name, size_t length)
+static unsigned find_named_field(const struct desl_type *type, const char *name, size_t length)
 {
 	unsigned i = 0;
 
@@ -87,7 +87,7 @@ static const char *advise(const struct desl_program *program, const struct desl_
 		if (!*at)
 			break;
 		length = strcspn(at, "}");
-		field = find_field(type, at + 1, length - 1);
+		field = find_named_field(type, at + 1, length - 1);
 		append_cell(program, type->fields[field].kind, type->table.cells[field][record], text);
 		at += length + 1;
 	}
@@ -111,7 +111,7 @@ static void put_json_advice(const struct desl_program *program, const struct des
 	fputc(']', stream);
 }
 
-static int put_json(const struct desl_program *program, const struct desl_type *type, FILE *stream)
+static int put_type_json(const struct desl_program *program, const struct desl_type *type, FILE *stream)
 {
 	struct text_buffer text = { 0 };
 
@@ -125,7 +125,7 @@ static int put_json(const struct desl_program *program, const struct desl_type *
 			put_json_advice(program, type, i, stream, &text);
 		fputs("}\n", stream);
 	}
-	return finish(&text);
+	return finish_output_text(&text);
 }
 
 static void put_csv_text(const char *bytes, FILE *stream)
@@ -150,7 +150,7 @@ static void put_csv_cell(const struct desl_program *program, enum desl_kind kind
 	if (kind == DESL_NUMBER)
 		real_put(stream, cell.number);
 	else
-		put_csv_text(bytes_of(program, cell), stream);
+		put_csv_text(cell_bytes(program, cell), stream);
 }
 
 /* One cell, which has all advice for the record. */
@@ -167,8 +167,8 @@ static int put_csv_advice(const struct desl_program *program, const struct desl_
 	}
 	fputc(',', stream);
 	put_csv_text(all.bytes ? all.bytes : "", stream);
-	failure = finish(&all);
-	return finish(&text) ? -ENOMEM : failure;
+	failure = finish_output_text(&all);
+	return finish_output_text(&text) ? -ENOMEM : failure;
 }
 
 static int put_csv(const struct desl_program *program, const struct desl_type *type, FILE *stream)
@@ -191,8 +191,8 @@ static int put_csv(const struct desl_program *program, const struct desl_type *t
 }
 
 /* What a cell is in a table for people; texts are the buffer's. */
-static const char *show(const struct desl_program *program, enum desl_kind kind, union desl_cell cell,
-			struct text_buffer *text)
+static const char *cell_text(const struct desl_program *program, enum desl_kind kind, union desl_cell cell,
+			     struct text_buffer *text)
 {
 	text->length = 0;
 	text_append(text, "");
@@ -201,17 +201,17 @@ static const char *show(const struct desl_program *program, enum desl_kind kind,
 	else if (kind == DESL_NUMBER)
 		text_printf(text, "%.10g", cell.number);
 	else
-		text_append_as(text, bytes_of(program, cell), TEXT_WORDS);
+		text_append_as(text, cell_bytes(program, cell), TEXT_WORDS);
 	return text->bytes ? text->bytes : "";
 }
 
-static int width_of(const struct desl_program *program, const struct desl_type *type, unsigned column,
-		    struct text_buffer *text)
+static int column_width(const struct desl_program *program, const struct desl_type *type, unsigned column,
+			struct text_buffer *text)
 {
 	size_t width = strlen(type->fields[column].name.text);
 
 	for (size_t i = 0; i < type->table.rows; i++) {
-		show(program, type->fields[column].kind, type->table.cells[column][i], text);
+		cell_text(program, type->fields[column].kind, type->table.cells[column][i], text);
 		if (text->length > width && text->length <= 64)
 			width = text->length;
 	}
@@ -238,13 +238,13 @@ static void put_advice(const struct desl_program *program, const struct desl_typ
 	}
 }
 
-static int put_text(const struct desl_program *program, const struct desl_type *type, FILE *stream)
+static int put_type_text(const struct desl_program *program, const struct desl_type *type, FILE *stream)
 {
 	struct text_buffer text = { 0 };
 	int widths[DESL_FIELDS_MAX];
 
 	for (unsigned j = 0; j < type->field_count; j++)
-		widths[j] = width_of(program, type, j, &text);
+		widths[j] = column_width(program, type, j, &text);
 	fprintf(stream, "%s (%zu record%s)\n", type->name.text, type->table.rows, type->table.rows == 1 ? "" : "s");
 	for (unsigned j = 0; j < type->field_count; j++)
 		fprintf(stream, type->fields[j].kind == DESL_NUMBER ? "  %*s" : "  %-*s",
@@ -257,12 +257,12 @@ static int put_text(const struct desl_program *program, const struct desl_type *
 
 			fprintf(stream, kind == DESL_NUMBER ? "  %*s" : "  %-*s",
 				j + 1 == type->field_count && kind != DESL_NUMBER ? 0 : widths[j],
-				show(program, kind, type->table.cells[j][i], &text));
+				cell_text(program, kind, type->table.cells[j][i], &text));
 		}
 		fputc('\n', stream);
 	}
 	put_advice(program, type, stream, &text);
-	return finish(&text);
+	return finish_output_text(&text);
 }
 
 int desl_write(const struct desl_program *program, enum desl_format format, FILE *stream)
@@ -277,11 +277,11 @@ int desl_write(const struct desl_program *program, enum desl_format format, FILE
 			fputc('\n', stream);
 		is_first = false;
 		if (format == DESL_JSON)
-			result = put_json(program, type, stream);
+			result = put_type_json(program, type, stream);
 		else if (format == DESL_CSV)
 			result = put_csv(program, type, stream);
 		else
-			result = put_text(program, type, stream);
+			result = put_type_text(program, type, stream);
 	}
 	return result ? result : ferror(stream) ? -EIO : 0;
 }

@@ -281,7 +281,7 @@ void ebpf_alu_imm(struct ebpf_asm *as, uint8_t op, uint8_t dst, int32_t imm)
 }
 
 /* Offsets are 16 bits wide in an instruction; none of ours ever needs more. */
-static int16_t narrow(struct ebpf_asm *as, int32_t off)
+static int16_t narrow_offset(struct ebpf_asm *as, int32_t off)
 {
 	if (off < INT16_MIN || off > INT16_MAX)
 		ebpf_asm_fail(as, -E2BIG);
@@ -290,32 +290,32 @@ static int16_t narrow(struct ebpf_asm *as, int32_t off)
 
 void ebpf_load(struct ebpf_asm *as, uint8_t width, uint8_t dst, uint8_t src, int32_t off)
 {
-	ebpf_emit(as, insn_load(width, dst, src, narrow(as, off)));
+	ebpf_emit(as, insn_load(width, dst, src, narrow_offset(as, off)));
 }
 
 void ebpf_store(struct ebpf_asm *as, uint8_t width, uint8_t dst, int32_t off, uint8_t src)
 {
-	ebpf_emit(as, insn_store(width, dst, narrow(as, off), src));
+	ebpf_emit(as, insn_store(width, dst, narrow_offset(as, off), src));
 }
 
 void ebpf_store_imm(struct ebpf_asm *as, uint8_t width, uint8_t dst, int32_t off, int32_t imm)
 {
-	ebpf_emit(as, insn_store_imm(width, dst, narrow(as, off), imm));
+	ebpf_emit(as, insn_store_imm(width, dst, narrow_offset(as, off), imm));
 }
 
 void ebpf_atomic_add(struct ebpf_asm *as, uint8_t dst, int32_t off, uint8_t src)
 {
-	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD, dst, narrow(as, off), src));
+	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD, dst, narrow_offset(as, off), src));
 }
 
 void ebpf_atomic_or(struct ebpf_asm *as, uint8_t dst, int32_t off, uint8_t src)
 {
-	ebpf_emit(as, insn_atomic(BPF_DW, BPF_OR, dst, narrow(as, off), src));
+	ebpf_emit(as, insn_atomic(BPF_DW, BPF_OR, dst, narrow_offset(as, off), src));
 }
 
 void ebpf_atomic_exchange_if(struct ebpf_asm *as, uint8_t width, uint8_t dst, int32_t off, uint8_t src)
 {
-	ebpf_emit(as, insn_atomic(width, BPF_CMPXCHG, dst, narrow(as, off), src));
+	ebpf_emit(as, insn_atomic(width, BPF_CMPXCHG, dst, narrow_offset(as, off), src));
 }
 
 void ebpf_jump(struct ebpf_asm *as, uint32_t label)

@@ -48,7 +48,7 @@ static int find_targets(const struct ebpf_asm *as, const struct asm_function *fu
 }
 
 /* Follows control from the instruction at the top of the stack until it ends or joins what is known. */
-static int follow(struct asm_function *function, const uint32_t *targets, uint32_t *stack, size_t *depth)
+static int follow_control(struct asm_function *function, const uint32_t *targets, uint32_t *stack, size_t *depth)
 {
 	for (uint32_t at = stack[--*depth];;) {
 		if (at >= function->insn_count)
@@ -87,7 +87,7 @@ static int find_live(const struct ebpf_asm *as, struct asm_function *function)
 	else
 		error = -ENOMEM;
 	while (!error && depth > 0)
-		error = follow(function, targets, stack, &depth);
+		error = follow_control(function, targets, stack, &depth);
 	alloc_free(targets);
 	alloc_free(stack);
 	return error;
@@ -117,7 +117,7 @@ static int mark_reachable(struct ebpf_asm *as, uint32_t index, uint32_t depth)
 }
 
 /* Where each instruction of the function lies, given which jumps are far. */
-static void settle(struct asm_function *function)
+static void settle_jumps(struct asm_function *function)
 {
 	uint32_t at = function->stack_most > 0;
 
@@ -163,13 +163,13 @@ static int lay_out_function(const struct ebpf_asm *as, struct asm_function *func
 	if (!function->moved || !function->far_jump)
 		return -ENOMEM;
 	do {
-		settle(function);
+		settle_jumps(function);
 		found = find_far_jumps(as, function, long_jumps);
 	} while (found > 0);
 	return found;
 }
 
-static int lay_out(struct ebpf_asm *as, bool long_jumps, struct ebpf_code *code)
+static int lay_out_code(struct ebpf_asm *as, bool long_jumps, struct ebpf_code *code)
 {
 	size_t lines = 0;
 
@@ -258,7 +258,7 @@ static void write_lines(const struct asm_function *function, struct ebpf_code *c
 	code->function_count++;
 }
 
-static void write_all(const struct ebpf_asm *as, struct ebpf_code *code)
+static void write_code(const struct ebpf_asm *as, struct ebpf_code *code)
 {
 	code->function_count = 0;
 	for (size_t i = 0; i < as->function_count; i++) {
@@ -294,9 +294,9 @@ int ebpf_asm_finish(struct ebpf_asm *as, bool long_jumps, struct ebpf_code *code
 	int error = mark_reachable(as, 0, 0);
 
 	if (!error)
-		error = lay_out(as, long_jumps, code);
+		error = lay_out_code(as, long_jumps, code);
 	if (!error)
-		write_all(as, code);
+		write_code(as, code);
 	forget_layout(as);
 	if (error)
 		ebpf_code_fini(code);

@@ -26,7 +26,7 @@ static const struct react_action *action_of(const struct emit *emit, uint32_t in
 }
 
 /* Whether it leaves somebody behind who has to be let go on. */
-static bool stops(const struct react_action *action)
+static bool act_stops_process(const struct react_action *action)
 {
 	return action->primitive == REACT_HOLD || (action->primitive == REACT_SEND_SIGNAL && action->signal == SIGSTOP);
 }
@@ -227,7 +227,7 @@ static void do_signal(struct emit *emit, const struct react_action *action, cons
 	}
 	ebpf_load(as, BPF_DW, R1, R10, kept);
 	ebpf_mov_imm(as, R3, args[0].field == REACT_BY_TID);
-	ebpf_mov_imm(as, R4, stops(action) ? codegen_note_of(true, 0) : 0);
+	ebpf_mov_imm(as, R4, act_stops_process(action) ? codegen_note_of(true, 0) : 0);
 	ebpf_call_function(as, function_signal(emit));
 }
 

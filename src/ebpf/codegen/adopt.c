@@ -47,7 +47,7 @@ static void load_place(struct emit *emit, uint32_t none)
 }
 
 /* The copy in r7 goes to its place and is linked in the locked bucket, or is refused and still has its place. */
-static void keep(struct emit *emit, uint32_t done)
+static void keep_copy_place(struct emit *emit, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words whole = { R8, R7, 0, 0, emit->at->stride / 8 };
@@ -77,7 +77,7 @@ static void keep(struct emit *emit, uint32_t done)
 }
 
 /* The copy's slot is not needed. If it was the last that was ever taken, it was never taken. */
-static void give_back(struct emit *emit)
+static void give_copy_back(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t none = ebpf_label(as), old = ebpf_label(as);
@@ -119,14 +119,14 @@ void codegen_inherit(struct emit *emit)
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(found));
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, have);
 	ebpf_bind(as, empty);
-	keep(emit, kept);
+	keep_copy_place(emit, kept);
 	ebpf_bind(as, have);
-	give_back(emit);
+	give_copy_back(emit);
 	ebpf_bind(as, kept);
 	emit_let_go(emit);
 	ebpf_jump(as, done);
 	ebpf_bind(as, busy);
 	emit_lose(emit);
-	give_back(emit);
+	give_copy_back(emit);
 	ebpf_bind(as, done);
 }

@@ -77,7 +77,7 @@ static void copy_to_acting(struct emit *emit, uint32_t state, const struct progr
 }
 
 /* r8 = the address of a free place, its number in the frame; leaves for none. */
-static void take(struct emit *emit, uint32_t none)
+static void take_free_place(struct emit *emit, uint32_t none)
 {
 	emit_take(emit, none);
 	memory_frame_put(emit->as, FRAME(copied), R8);
@@ -129,7 +129,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 	struct ebpf_asm *as = emit->as;
 
 	if (transition->hold == PROGRAM_NONE) {
-		take(emit, done);
+		take_free_place(emit, done);
 		copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 		emit_set_slots(emit, R8, sizeof(struct matcher_run));
 		codegen_actions(emit, transition);
@@ -143,7 +143,7 @@ static void copy_to_run(struct emit *emit, uint32_t state, const struct program_
 	codegen_actions(emit, transition);
 	codegen_note_transition(emit, state, transition, "hold", transition->hold);
 	codegen_require_hold(emit, state, transition, done);
-	take(emit, done);
+	take_free_place(emit, done);
 	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 	copy_slots(emit, sizeof(struct matcher_run), R5, sizeof(struct matcher_run));
 	begin_copy(emit, transition, done);

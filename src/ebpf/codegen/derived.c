@@ -36,7 +36,7 @@ static uint32_t most(uint32_t a, uint32_t b)
 }
 
 /* How large nodes are and how many there are. */
-static void measure(const struct emit_context *context, struct emit_derived *derived)
+static void measure_nodes(const struct emit_context *context, struct emit_derived *derived)
 {
 	const struct program *program = context->plan->program;
 	uint32_t match_bytes = 0, record_bytes = 0, scratch_bytes = 0;
@@ -70,7 +70,7 @@ int codegen_derived_add(const struct emit_context *context, uint32_t type, const
 
 int codegen_derived_settle(const struct emit_context *context, struct emit_derived *derived, bool keeps)
 {
-	measure(context, derived);
+	measure_nodes(context, derived);
 	derived->map = -1;
 	if (keeps)
 		derived->map =
@@ -311,7 +311,7 @@ static void insert(struct emit *emit)
 }
 
 /* The match in r8 is told. What silences it looks at its slots; all code behind goes on with those of the run. */
-static void report(struct emit *emit)
+static void report_derived(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	struct emit of_match = *emit;
@@ -343,7 +343,7 @@ void codegen_derived_submit(struct emit *emit)
 	uint32_t out_of_order = ebpf_label(as), end = ebpf_label(as);
 
 	ebpf_note(as, "rule %s: tell and raise", program_text(emit->program, emit->rule->name));
-	report(emit);
+	report_derived(emit);
 	load_node(emit);
 	ebpf_store_imm(as, BPF_W, R3, NODE(place), (int32_t)emit->derived->cascade.rule_places[emit->plan->index]);
 	ebpf_store_imm(as, BPF_W, R3, NODE(next), 0);

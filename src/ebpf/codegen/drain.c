@@ -53,7 +53,7 @@ static struct emit emit_for(const struct drain *drain, const struct plan_event *
 }
 
 /* Goes to the place in r0. */
-static void dispatch(const struct drain *drain, uint32_t first, uint32_t end)
+static void dispatch_place(const struct drain *drain, uint32_t first, uint32_t end)
 {
 	uint32_t half = first + (end - first) / 2, upper;
 
@@ -63,13 +63,13 @@ static void dispatch(const struct drain *drain, uint32_t first, uint32_t end)
 	}
 	upper = ebpf_label(drain->as);
 	ebpf_jump_if_imm(drain->as, BPF_JGE, R0, (int32_t)half, upper);
-	dispatch(drain, first, half);
+	dispatch_place(drain, first, half);
 	ebpf_bind(drain->as, upper);
-	dispatch(drain, half, end);
+	dispatch_place(drain, half, end);
 }
 
 /* r1 narrowed to what a field of this type holds. */
-static void narrow(struct ebpf_asm *as, uint32_t value)
+static void narrow_to_type(struct ebpf_asm *as, uint32_t value)
 {
 	int32_t bits = value == EVENT_U8 || value == EVENT_I8     ? 56
 		       : value == EVENT_U16 || value == EVENT_I16 ? 48
@@ -99,7 +99,7 @@ static void set_field(struct emit *emit, const struct program_arg *arg)
 		ebpf_lower_text(&emit->lower, arg->node, &place);
 	} else {
 		ebpf_lower_value(&emit->lower, arg->node);
-		narrow(emit->as, field->value);
+		narrow_to_type(emit->as, field->value);
 		ebpf_store(emit->as, BPF_DW, R6, (int32_t)field->offset, R1);
 	}
 	ebpf_bind(emit->as, emit->lower.on_zero);
@@ -274,7 +274,7 @@ static void emit_turn(struct drain *drain)
 	memory_frame_point(as, FRAME(node), R7);
 	ebpf_jump_if_imm(as, BPF_JGE, R5, MATCHER_TURNS_MAX, flood);
 	ebpf_load(as, BPF_W, R0, R7, NODE(place));
-	dispatch(drain, 1, drain->derived->cascade.place_count + 1);
+	dispatch_place(drain, 1, drain->derived->cascade.place_count + 1);
 	for (uint32_t rule = 0; rule < drain->plan->program->rule_count; rule++)
 		if (drain->derived->cascade.rules[rule])
 			emit_matched(drain, rule);

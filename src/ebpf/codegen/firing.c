@@ -10,7 +10,7 @@
 enum { CONTEXT_NUMBERS = 3 };
 
 /* Where slot lies in the run in r7. */
-static int32_t slot_at(const struct emit *emit, uint32_t slot)
+static int32_t firing_slot_at(const struct emit *emit, uint32_t slot)
 {
 	return (int32_t)(sizeof(struct matcher_run) + program_slots(emit->program, emit->rule)[slot].offset);
 }
@@ -21,20 +21,20 @@ static void make_record(struct emit *emit)
 	static const size_t numbers[CONTEXT_NUMBERS] = { HEADER(cpu), HEADER(pid), HEADER(tid) };
 	struct ebpf_asm *as = emit->as;
 	uint32_t context = emit->rule->context_slot;
-	struct ebpf_words comm = { R6, R7, HEADER(comm), slot_at(emit, context + CONTEXT_NUMBERS),
+	struct ebpf_words comm = { R6, R7, HEADER(comm), firing_slot_at(emit, context + CONTEXT_NUMBERS),
 				   EVENT_COMM_BYTES / 8 };
 
 	ebpf_store(as, BPF_DW, R6, HEADER(ts), R1);
 	ebpf_store_imm(as, BPF_DW, R6, HEADER(seq), 0);
 	ebpf_store_imm(as, BPF_W, R6, HEADER(type), 0);
 	for (uint32_t i = 0; i < CONTEXT_NUMBERS; i++) {
-		ebpf_load(as, BPF_DW, R0, R7, slot_at(emit, context + i));
+		ebpf_load(as, BPF_DW, R0, R7, firing_slot_at(emit, context + i));
 		ebpf_store(as, BPF_W, R6, (int32_t)numbers[i], R0);
 	}
 	ebpf_lower_copy(as, &comm);
 }
 
-static void fill(struct emit *emit)
+static void fill_firing(struct emit *emit)
 {
 	codegen_match_fill(emit);
 	ebpf_store_imm(emit->as, BPF_H, R8, MATCH(at_deadline), 1);
@@ -77,7 +77,7 @@ uint32_t codegen_function_timer(const struct emit *outer)
 	make_record(&emit);
 	codegen_step_states(&emit, &emit.event->walks[0], &exits);
 	ebpf_jump(as, exits.stay);
-	codegen_leave_instance(&emit, &exits, fill);
+	codegen_leave_instance(&emit, &exits, fill_firing);
 	ebpf_bind(as, exits.stay);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(current));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, stop);

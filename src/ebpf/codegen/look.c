@@ -9,7 +9,7 @@
 #include "ebpf/codegen/codegen.h"
 
 /* Leaves for busy unless the event finds nothing to do; then for none. */
-static void look(struct emit *emit, uint32_t busy, uint32_t none)
+static void look_at_slots(struct emit *emit, uint32_t busy, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	bool several = emit->event->walk_count > 1;
@@ -44,7 +44,7 @@ void codegen_hold(struct emit *emit, uint32_t none)
 	struct ebpf_asm *as = emit->as;
 	uint32_t busy = ebpf_label(as), lost = ebpf_label(as), held = ebpf_label(as);
 
-	look(emit, busy, none);
+	look_at_slots(emit, busy, none);
 	ebpf_bind(as, busy);
 	emit_lock_held(emit, lost);
 	ebpf_jump(as, held);

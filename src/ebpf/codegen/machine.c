@@ -122,7 +122,7 @@ static uint32_t function_end_part(struct emit *emit, const struct plan_walk *wal
 	return function;
 }
 
-static void end_part(struct emit *emit)
+static void end_part_of_machine(struct emit *emit)
 {
 	struct ebpf_asm *as = emit->as;
 	struct plan_walk walk = { .group = 0, .key = emit->event->key };
@@ -190,7 +190,7 @@ void codegen_machine(struct emit *emit)
 	if (!emit->holds)
 		codegen_open(emit); /* which keeps nothing */
 	else if (emit->event->names_part)
-		end_part(emit);
+		end_part_of_machine(emit);
 	else
 		step_or_open(emit, done);
 	ebpf_bind(emit->as, done);

@@ -155,7 +155,7 @@ static void count_quietly(struct emit *emit)
 }
 
 /* Reports the run in r7. done, on the stack: what was done at the match; 0: nothing was. */
-static void report(struct emit *emit, void (*fill)(struct emit *emit), int16_t done, uint32_t none)
+static void report_run_match(struct emit *emit, void (*fill)(struct emit *emit), int16_t done, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words slots = { R8, R7, sizeof(struct matcher_match), sizeof(struct matcher_run),
@@ -194,7 +194,7 @@ static void except(struct emit *emit, uint32_t none)
 }
 
 /* A match that programs add up: leaves for none, unless there is no room for it. */
-static void add_up(struct emit *emit, uint32_t none)
+static void add_up_match(struct emit *emit, uint32_t none)
 {
 	uint32_t deliver = ebpf_label(emit->as);
 
@@ -224,9 +224,9 @@ void codegen_match_run(struct emit *emit, void (*fill)(struct emit *emit))
 		done = ebpf_stack_take(as, 8);
 		codegen_act(emit, done);
 	}
-	add_up(emit, none);
+	add_up_match(emit, none);
 	if (emit->acts->reports)
-		report(emit, fill, done, none);
+		report_run_match(emit, fill, done, none);
 	else
 		count_quietly(emit);
 	ebpf_bind(as, none);

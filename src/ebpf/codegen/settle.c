@@ -60,7 +60,7 @@ static void link_by_group(struct emit *emit)
 }
 
 /* r8 = the run number in the frame's member, r7 its address; leaves for none if it is 0. */
-static void fetch(struct emit *emit, size_t member, uint32_t none)
+static void fetch_run_of_member(struct emit *emit, size_t member, uint32_t none)
 {
 	ebpf_load(emit->as, BPF_DW, R8, R9, (int32_t)member);
 	ebpf_jump_if_imm(emit->as, BPF_JEQ, R8, 0, none);
@@ -79,7 +79,7 @@ static uint32_t function_settle(struct emit *emit)
 
 	ebpf_note(as, "rule %s: a run goes to its new key", program_text(emit->program, emit->rule->name));
 	ebpf_mov(as, R9, R2);
-	fetch(emit, FRAME(moved), end);
+	fetch_run_of_member(emit, FRAME(moved), end);
 	ebpf_load(as, BPF_W, R0, R7, RUN(next));
 	memory_frame_put(as, FRAME(moved), R0);
 	if (emit->rule->flags & PROGRAM_RULE_DROP) {
@@ -122,7 +122,7 @@ static void settle_opened(struct emit *emit)
 {
 	uint32_t none = ebpf_label(emit->as);
 
-	fetch(emit, FRAME(opened), none);
+	fetch_run_of_member(emit, FRAME(opened), none);
 	link_by_group(emit);
 	ebpf_bind(emit->as, none);
 }

@@ -10,7 +10,8 @@
 enum { LINEAR_STATES = 4 };
 
 /* Goes to the code of the run's state, which is in r0: a binary search where there are many. */
-static void dispatch(struct emit *emit, const uint32_t *states, const uint32_t *labels, uint32_t count, uint32_t none)
+static void dispatch_on_state(struct emit *emit, const uint32_t *states, const uint32_t *labels, uint32_t count,
+			      uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -23,9 +24,9 @@ static void dispatch(struct emit *emit, const uint32_t *states, const uint32_t *
 	uint32_t upper = ebpf_label(as), half = count / 2;
 
 	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)states[half], upper);
-	dispatch(emit, states, labels, half, none);
+	dispatch_on_state(emit, states, labels, half, none);
 	ebpf_bind(as, upper);
-	dispatch(emit, states + half, labels + half, count - half, none);
+	dispatch_on_state(emit, states + half, labels + half, count - half, none);
 }
 
 void codegen_step_states(struct emit *emit, const struct plan_walk *walk, const struct emit_exits *exits)
@@ -38,7 +39,7 @@ void codegen_step_states(struct emit *emit, const struct plan_walk *walk, const 
 		labels[i] = ebpf_label(emit->as);
 	if (walk->state_count && labels) {
 		ebpf_load(emit->as, BPF_H, R0, R7, RUN(state));
-		dispatch(emit, walk->states, labels, walk->state_count, exits->stay);
+		dispatch_on_state(emit, walk->states, labels, walk->state_count, exits->stay);
 	}
 	for (uint32_t i = 0; i < walk->state_count && labels; i++) {
 		ebpf_bind(emit->as, labels[i]);

@@ -8,14 +8,14 @@
 #include "ebpf/codegen/machine.h"
 
 /* Where slot lies in the run in r7. */
-static int32_t slot_at(const struct emit *emit, uint32_t slot)
+static int32_t timer_slot_at(const struct emit *emit, uint32_t slot)
 {
 	return (int32_t)(sizeof(struct matcher_run) + program_slots(emit->program, emit->rule)[slot].offset);
 }
 
 void codegen_load_timer(struct emit *emit, uint8_t dst)
 {
-	ebpf_load(emit->as, BPF_DW, dst, R7, slot_at(emit, emit->rule->timer_slot));
+	ebpf_load(emit->as, BPF_DW, dst, R7, timer_slot_at(emit, emit->rule->timer_slot));
 }
 
 /* User space is told when the timer of the instance in r7 goes off. Leaves for none where it has none. */
@@ -46,6 +46,6 @@ void codegen_clear_timer(struct emit *emit)
 	codegen_load_timer(emit, R1);
 	ebpf_load(as, BPF_DW, R0, R6, HEADER(ts));
 	ebpf_jump_if(as, BPF_JGT, R1, R0, later);
-	ebpf_store_imm(as, BPF_DW, R7, slot_at(emit, emit->rule->timer_slot), 0);
+	ebpf_store_imm(as, BPF_DW, R7, timer_slot_at(emit, emit->rule->timer_slot), 0);
 	ebpf_bind(as, later);
 }

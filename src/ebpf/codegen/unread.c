@@ -13,7 +13,7 @@ static void count_unread(const struct emit_parts *parts, const struct plan_event
 }
 
 /* Leaves for unread if one of the doubtful strings of the event is. Returns how many there are. */
-static uint32_t look_at(struct emit_parts *parts, const bool *doubtful, uint32_t unread)
+static uint32_t look_at_doubtful(struct emit_parts *parts, const bool *doubtful, uint32_t unread)
 {
 	const struct program *program = parts->plan->program;
 	const struct program_type *type = &program->types[parts->type];
@@ -41,7 +41,7 @@ uint32_t codegen_look_for_unread(struct emit_parts *parts, uint32_t unread)
 	for (uint32_t i = 0; (event = plan_next(parts->plan, parts->type, parts->part, &i));)
 		for (uint32_t field = 0; field < fields; field++)
 			doubtful[field] |= event->may_be_unread[field];
-	return look_at(parts, doubtful, unread);
+	return look_at_doubtful(parts, doubtful, unread);
 }
 
 void codegen_unread(struct emit_parts *parts, uint32_t strings)
@@ -52,7 +52,7 @@ void codegen_unread(struct emit_parts *parts, uint32_t strings)
 	for (uint32_t i = 0; (event = plan_next(parts->plan, parts->type, parts->part, &i)) && !ebpf_asm_error(as);) {
 		uint32_t unread = ebpf_label(as), next = ebpf_label(as), looks_at;
 
-		looks_at = look_at(parts, event->may_be_unread, unread);
+		looks_at = look_at_doubtful(parts, event->may_be_unread, unread);
 		if (!looks_at || strings > 1)
 			codegen_one_rule(parts, event);
 		ebpf_jump(as, next);

@@ -23,19 +23,19 @@
 
 static const char at_entry[] = "uprobe:", at_return[] = "uretprobe:", at_note[] = "usdt:";
 
-static bool begins(const char *text, const char *prefix)
+static bool has_prefix(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 bool attach_is_probe(const char *tracepoint)
 {
-	return begins(tracepoint, at_entry) || begins(tracepoint, at_return) || attach_is_usdt(tracepoint);
+	return has_prefix(tracepoint, at_entry) || has_prefix(tracepoint, at_return) || attach_is_usdt(tracepoint);
 }
 
 bool attach_is_usdt(const char *tracepoint)
 {
-	return begins(tracepoint, at_note);
+	return has_prefix(tracepoint, at_note);
 }
 
 /* Where in which file the code lies that is mapped at address. */
@@ -95,7 +95,7 @@ struct search {
 };
 
 /* 1: this is the function, and its code is in the file. */
-static int look(void *context, const struct elf_function *function)
+static int look_at_probe_function(void *context, const struct elf_function *function)
 {
 	const struct search *search = context;
 
@@ -109,7 +109,7 @@ struct names {
 	size_t count, capacity;
 };
 
-static int add_name(void *context, const struct elf_function *function)
+static int add_function_name(void *context, const struct elf_function *function)
 {
 	struct names *names = context;
 
@@ -125,8 +125,8 @@ static int no_function(const struct elf_code *code, const char *function, const 
 {
 	struct names names = { 0 };
 
-	elf_code_each(code, ELF_LINKING, SIZE_MAX, add_name, &names);
-	elf_code_each(code, ELF_FULL, SIZE_MAX, add_name, &names);
+	elf_code_each(code, ELF_LINKING, SIZE_MAX, add_function_name, &names);
+	elf_code_each(code, ELF_FULL, SIZE_MAX, add_function_name, &names);
 	const char *nearest = diag_nearest(function, names.rows, names.count);
 
 	snprintf(reason->text, reason->size,
@@ -137,13 +137,13 @@ static int no_function(const struct elf_code *code, const char *function, const 
 }
 
 /* What others are linked with comes first: among all symbols other functions may have the same name. */
-static int find_function(const struct elf_code *code, const struct attach_wanted *wanted,
-			 const struct attach_reason *reason)
+static int find_probed_function(const struct elf_code *code, const struct attach_wanted *wanted,
+				const struct attach_reason *reason)
 {
 	struct search search = { code, wanted->name, &wanted->places->items->offset };
 
-	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look, &search) ||
-	    elf_code_each(code, ELF_FULL, SIZE_MAX, look, &search))
+	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search) ||
+	    elf_code_each(code, ELF_FULL, SIZE_MAX, look_at_probe_function, &search))
 		return 0;
 	return no_function(code, wanted->name, reason);
 }
@@ -157,13 +157,14 @@ static int find_in_file(int fd, const struct attach_wanted *wanted, const struct
 		return attach_refuse(reason, -ENOENT, "not a program or library:", wanted->path);
 	if (result)
 		return result;
-	result = wanted->provider ? attach_usdt_find(fd, code, wanted, reason) : find_function(code, wanted, reason);
+	result = wanted->provider ? attach_usdt_find(fd, code, wanted, reason)
+				  : find_probed_function(code, wanted, reason);
 	elf_code_free(code);
 	return result;
 }
 
 /* The part of text up to its last colon, which ends it; *last is what stands behind. NULL: there are no two parts. */
-static char *split(char *text, const char **last)
+static char *split_at_colon(char *text, const char **last)
 {
 	char *colon = text ? strrchr(text, ':') : NULL;
 
@@ -184,7 +185,7 @@ static int find_own(const char *function, const struct attach_wanted *wanted, co
 		       : attach_refuse(reason, -ENOENT, "asterism has no function", function);
 }
 
-static int find_places(const char *name, struct attach_wanted *wanted, const struct attach_reason *reason)
+static int find_probe_places(const char *name, struct attach_wanted *wanted, const struct attach_reason *reason)
 {
 	wanted->path = strchr(name, '/') ? name : find_library(name, wanted->arena);
 	wanted->places->items->path = wanted->path;
@@ -214,18 +215,18 @@ int attach_probe_find(const char *tracepoint, struct arena *arena, struct attach
 	*places = (struct attach_places){ arena_zero(arena, 1, sizeof *places->items), 1 };
 	if (!copy || !places->items)
 		return -ENOMEM;
-	places->items->at_return = begins(tracepoint, at_return);
-	char *name = split(copy, &wanted.name);
+	places->items->at_return = has_prefix(tracepoint, at_return);
+	char *name = split_at_colon(copy, &wanted.name);
 
 	if (attach_is_usdt(tracepoint))
-		name = split(name, &wanted.provider);
+		name = split_at_colon(name, &wanted.provider);
 	if (!name)
 		return attach_refuse(reason, -EINVAL,
 				     "probes have the form uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:PROBE, unlike",
 				     tracepoint);
 	if (strcmp(name, "asterism") == 0 && !wanted.provider)
 		return find_own(wanted.name, &wanted, reason);
-	return find_places(name, &wanted, reason);
+	return find_probe_places(name, &wanted, reason);
 }
 
 /* The part of union bpf_attr that BPF_LINK_CREATE takes for BPF_TRACE_UPROBE_MULTI (Linux 6.6, uapi/linux/bpf.h). */

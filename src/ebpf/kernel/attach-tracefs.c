@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_word(const char *text, size_t length)
+static bool is_tracefs_word(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
@@ -56,7 +56,8 @@ int attach_tracefs_id(const char *tracepoint, uint32_t *id)
 {
 	const char *colon = strchr(tracepoint, ':');
 
-	if (!colon || !is_word(tracepoint, (size_t)(colon - tracepoint)) || !is_word(colon + 1, strlen(colon + 1)))
+	if (!colon || !is_tracefs_word(tracepoint, (size_t)(colon - tracepoint)) ||
+	    !is_tracefs_word(colon + 1, strlen(colon + 1)))
 		return -ENOENT;
 	const char *folder = event_tracefs_folder();
 

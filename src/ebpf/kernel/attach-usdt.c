@@ -35,7 +35,7 @@ static int add_place(struct search *search, const struct attach_place *place)
 	return 0;
 }
 
-static int look(void *context, const struct elf_probe *probe)
+static int look_at_probe(void *context, const struct elf_probe *probe)
 {
 	struct search *search = context;
 	const struct attach_wanted *wanted = search->wanted;
@@ -69,7 +69,7 @@ struct names {
 	size_t count, capacity;
 };
 
-static int add_name(void *context, const struct elf_probe *probe)
+static int add_probe_name(void *context, const struct elf_probe *probe)
 {
 	struct names *names = context;
 
@@ -83,7 +83,7 @@ static int no_probe(const struct elf_code *code, const struct attach_wanted *wan
 {
 	struct names names = { .arena = wanted->arena };
 	const char *name = arena_format(wanted->arena, "%s:%s", wanted->provider, wanted->name);
-	int result = name ? elf_code_each_probe(code, NOTES_BYTES_MAX, add_name, &names) : -ENOMEM;
+	int result = name ? elf_code_each_probe(code, NOTES_BYTES_MAX, add_probe_name, &names) : -ENOMEM;
 	const char *nearest = result ? NULL : diag_nearest(name, names.rows, names.count);
 
 	if (!result && !names.count)
@@ -109,7 +109,7 @@ static bool is_of_this_processor(uint32_t machine)
 #endif
 }
 
-static int find(int fd, struct search *search, const struct elf_code *code)
+static int find_probes(int fd, struct search *search, const struct elf_code *code)
 {
 	struct elf_code *data = NULL;
 	int result = elf_code_open(fd, ELF_DATA, &data);
@@ -117,7 +117,7 @@ static int find(int fd, struct search *search, const struct elf_code *code)
 	if (result)
 		return result;
 	search->data = elf_code_segments(data);
-	result = elf_code_each_probe(code, NOTES_BYTES_MAX, look, search);
+	result = elf_code_each_probe(code, NOTES_BYTES_MAX, look_at_probe, search);
 	elf_code_free(data);
 	return result;
 }
@@ -135,7 +135,7 @@ int attach_usdt_find(int fd, const struct elf_code *code, const struct attach_wa
 	if (!is_of_this_processor(search.machine))
 		return attach_refuse(reason, -ENOENT,
 				     "asterism does not know the probe arguments of the architecture of", wanted->path);
-	int result = find(fd, &search, code);
+	int result = find_probes(fd, &search, code);
 
 	if (!result && !search.count)
 		result = no_probe(code, wanted, reason);

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int report(struct asterism_diag *diag, const char *tracepoint, int error)
+static int report_no_attach(struct asterism_diag *diag, const char *tracepoint, int error)
 {
 	return diag_error(diag, NULL, error, "cannot attach a program to the tracepoint %s: %s", tracepoint,
 			  error == -EPERM || error == -EACCES ? "this needs the capabilities CAP_BPF and CAP_PERFMON"
@@ -23,7 +23,7 @@ int attach_raw(int program_fd, const char *tracepoint, struct asterism_diag *dia
 {
 	int fd = bpf_raw_tracepoint_open(NULL, program_fd);
 
-	return fd < 0 ? report(diag, tracepoint, -errno) : fd;
+	return fd < 0 ? report_no_attach(diag, tracepoint, -errno) : fd;
 }
 
 /* One event on one CPU is enough: a tracepoint's programs run wherever it fires. */
@@ -46,12 +46,12 @@ int attach_classic(int program_fd, const char *tracepoint, uint32_t id, struct a
 	int error = 0, fd = open_event(id);
 
 	if (fd < 0)
-		return report(diag, tracepoint, fd);
+		return report_no_attach(diag, tracepoint, fd);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
 		error = -errno;
 	if (error) {
 		close(fd);
-		return report(diag, tracepoint, error);
+		return report_no_attach(diag, tracepoint, error);
 	}
 	return fd;
 }

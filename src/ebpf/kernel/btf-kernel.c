@@ -100,7 +100,7 @@ static int note_entry(struct entries *entries, const struct btf_kernel *btf, con
 	return 0;
 }
 
-static int note(struct btf_kernel *btf, uint32_t own, uint32_t offset)
+static int note_offset(struct btf_kernel *btf, uint32_t own, uint32_t offset)
 {
 	const struct btf_type *type = (const void *)(btf->types + offset);
 	uint32_t id = btf->base_types + own;
@@ -133,7 +133,7 @@ static int index_types(struct btf_kernel *btf)
 		tail = tail_bytes((const void *)(btf->types + offset));
 		if (tail > left - sizeof(struct btf_type))
 			return -EINVAL;
-		int result = note(btf, ++id, offset);
+		int result = note_offset(btf, ++id, offset);
 
 		if (result)
 			return result;

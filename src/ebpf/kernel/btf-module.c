@@ -24,7 +24,7 @@ struct file {
 };
 
 /* The first reason stays. */
-static int refuse(const struct btf_module_search *search, const char *name, int code, const char *why)
+static int refuse_module(const struct btf_module_search *search, const char *name, int code, const char *why)
 {
 	if (!*search->reason)
 		snprintf(search->reason, search->size, "the type information of the module %s, %s/%s, %s", name,
@@ -32,7 +32,7 @@ static int refuse(const struct btf_module_search *search, const char *name, int 
 	return code;
 }
 
-static int read_all(int fd, size_t length, uint8_t *bytes)
+static int read_btf_bytes(int fd, size_t length, uint8_t *bytes)
 {
 	for (size_t done = 0; done < length;) {
 		ssize_t got = read(fd, bytes + done, length - done);
@@ -46,25 +46,25 @@ static int read_all(int fd, size_t length, uint8_t *bytes)
 	return 0;
 }
 
-static int read_file(const struct btf_module_search *search, int folder, const char *name, struct file *file)
+static int read_module_file(const struct btf_module_search *search, int folder, const char *name, struct file *file)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result = 0;
 	struct stat status;
 
 	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : refuse(search, name, -EACCES, strerror(errno));
+		return errno == ENOENT ? -ENOENT : refuse_module(search, name, -EACCES, strerror(errno));
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 || status.st_size > BYTES_MAX) {
 		close(fd);
-		return refuse(search, name, -EINVAL, "has no usable size");
+		return refuse_module(search, name, -EINVAL, "has no usable size");
 	}
 	file->length = (size_t)status.st_size;
 	file->bytes = alloc_zero(file->length, 1);
-	result = file->bytes ? read_all(fd, file->length, file->bytes) : -ENOMEM;
+	result = file->bytes ? read_btf_bytes(fd, file->length, file->bytes) : -ENOMEM;
 	close(fd);
 	if (!result)
 		return 0;
 	alloc_free(file->bytes);
-	return result == -ENOMEM ? result : refuse(search, name, -EACCES, "cannot be read");
+	return result == -ENOMEM ? result : refuse_module(search, name, -EACCES, "cannot be read");
 }
 
 /* Whether the module called name has it: 0, -ENOENT, or as btf_module_find. */
@@ -78,7 +78,7 @@ static int try_module(const struct btf_module_search *search, int folder, const 
 
 	if (length >= (int)sizeof prototype || strlen(name) >= sizeof found->name)
 		return -ENOENT;
-	int result = read_file(search, folder, name, &file);
+	int result = read_module_file(search, folder, name, &file);
 
 	if (result)
 		return result;
@@ -89,7 +89,7 @@ static int try_module(const struct btf_module_search *search, int folder, const 
 	else
 		result = btf_kernel_from_split(search->base, file.bytes, file.length, NULL, &btf);
 	if (result == -EINVAL)
-		refuse(search, name, result, "is malformed");
+		refuse_module(search, name, result, "is malformed");
 	if (!result)
 		result = btf_kernel_tracepoint(btf, wanted, &tracepoint);
 	if (result) {

@@ -63,7 +63,7 @@ static const char *kind_word(const struct btf_type *type)
 	}
 }
 
-static const char *name_of(const struct walk *walk, const struct btf_type *type)
+static const char *btf_type_name(const struct walk *walk, const struct btf_type *type)
 {
 	const char *name = type ? btf_kernel_name(walk->btf, type->name_off) : "";
 
@@ -71,7 +71,7 @@ static const char *name_of(const struct walk *walk, const struct btf_type *type)
 }
 
 /* Finds the member called name in struct or union type id, also inside its unnamed ones. */
-static bool find_member(const struct btf_kernel *btf, uint32_t id, const char *name, int depth, struct found *found)
+static bool find_btf_member(const struct btf_kernel *btf, uint32_t id, const char *name, int depth, struct found *found)
 {
 	const struct btf_type *type = btf_kernel_bare(btf, &id);
 
@@ -85,7 +85,7 @@ static bool find_member(const struct btf_kernel *btf, uint32_t id, const char *n
 		const char *own = btf_kernel_name(btf, member->name_off);
 		uint32_t bit_offset = has_bits ? BTF_MEMBER_BIT_OFFSET(member->offset) : member->offset;
 
-		if (*own == '\0' && find_member(btf, member->type, name, depth + 1, found)) {
+		if (*own == '\0' && find_btf_member(btf, member->type, name, depth + 1, found)) {
 			found->bit_offset += bit_offset;
 		} else if (*own != '\0' && strcmp(own, name) == 0) {
 			*found = (struct found){ .type = member->type, .bit_offset = bit_offset, .is_plain = true };
@@ -100,7 +100,7 @@ static bool find_member(const struct btf_kernel *btf, uint32_t id, const char *n
 }
 
 /* Follows the pointer that the walk stands on. */
-static int follow(struct walk *walk, const struct btf_type *pointer)
+static int follow_btf_pointer(struct walk *walk, const struct btf_type *pointer)
 {
 	uint32_t pointee = pointer->type;
 	const struct btf_type *tag = btf_kernel_type(walk->btf, pointee);
@@ -146,7 +146,7 @@ static int step_member(struct walk *walk, const char *name)
 	int result;
 
 	if (type && BTF_INFO_KIND(type->info) == BTF_KIND_PTR) {
-		result = follow(walk, type);
+		result = follow_btf_pointer(walk, type);
 		if (result)
 			return result;
 		type = btf_kernel_type(walk->btf, walk->type);
@@ -158,13 +158,13 @@ static int step_member(struct walk *walk, const char *name)
 			 kind_word(type));
 		return kind == BTF_KIND_FWD ? -ENOENT : -EINVAL;
 	}
-	if (!find_member(walk->btf, walk->type, name, 0, &found)) {
-		snprintf(walk->reason, walk->size, "%s %s has no member '%s'", kind_word(type), name_of(walk, type),
-			 name);
+	if (!find_btf_member(walk->btf, walk->type, name, 0, &found)) {
+		snprintf(walk->reason, walk->size, "%s %s has no member '%s'", kind_word(type),
+			 btf_type_name(walk, type), name);
 		return -ENOENT;
 	}
-	walk->is_comm = strcmp(name, "comm") == 0 && strcmp(name_of(walk, type), "task_struct") == 0;
-	walk->is_call = strcmp(name, "orig_ax") == 0 && strcmp(name_of(walk, type), "pt_regs") == 0;
+	walk->is_comm = strcmp(name, "comm") == 0 && strcmp(btf_type_name(walk, type), "task_struct") == 0;
+	walk->is_call = strcmp(name, "orig_ax") == 0 && strcmp(btf_type_name(walk, type), "pt_regs") == 0;
 	walk->type = found.type;
 	btf_kernel_bare(walk->btf, &walk->type);
 	walk->spot.is_plain = walk->spot.is_plain && found.is_plain;
@@ -180,7 +180,7 @@ static int step_index(struct walk *walk, uint32_t index)
 	int result = 0;
 
 	if (kind == BTF_KIND_PTR) {
-		result = follow(walk, type);
+		result = follow_btf_pointer(walk, type);
 	} else if (kind == BTF_KIND_ARRAY && !walk->in_register) {
 		const struct btf_array *array = (const void *)(type + 1);
 
@@ -211,7 +211,7 @@ static int step_index(struct walk *walk, uint32_t index)
 }
 
 /* True for integers and enumerations; stores their signedness. */
-static bool is_number(const struct btf_type *type, bool *is_signed)
+static bool is_btf_number(const struct btf_type *type, bool *is_signed)
 {
 	switch (type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN) {
 	case BTF_KIND_INT: {
@@ -253,12 +253,12 @@ static int end_at_bits(struct walk *walk)
 	return -EINVAL;
 }
 
-static int end(struct walk *walk)
+static int end_btf_walk(struct walk *walk)
 {
 	struct btf_access *access = walk->access;
 	const struct btf_type *type = btf_kernel_type(walk->btf, walk->type);
 	uint32_t kind = type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN;
-	bool number = is_number(type, &access->is_signed);
+	bool number = is_btf_number(type, &access->is_signed);
 
 	access->spot = walk->spot;
 	access->is_pointer = kind == BTF_KIND_PTR;
@@ -288,7 +288,7 @@ static int end(struct walk *walk)
 		bool ignored;
 
 		type = btf_kernel_bare(walk->btf, &element);
-		if (is_number(type, &ignored) && type->size == 1) {
+		if (is_btf_number(type, &ignored) && type->size == 1) {
 			access->end = BTF_END_CHARS;
 			access->bytes = array->nelems;
 			access->is_padded = walk->is_comm && array->nelems == COMM_BYTES;
@@ -308,7 +308,7 @@ static int walk_hops(struct walk *walk, const struct event_path_step *hops, uint
 		}
 		result = hops[i].member ? step_member(walk, hops[i].member) : step_index(walk, hops[i].index);
 	}
-	return result ? result : end(walk);
+	return result ? result : end_btf_walk(walk);
 }
 
 int btf_path_resolve(const struct btf_kernel *btf, const struct btf_path *path, struct btf_access *access, char *reason,

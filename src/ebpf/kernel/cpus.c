@@ -14,7 +14,7 @@ enum { CPUS_MAX = 1 << 16 };
 #define LIST "/sys/devices/system/cpu/possible"
 
 /* One more than the last number in the list. */
-static int count(const char *list)
+static int count_cpus(const char *list)
 {
 	long last = -1;
 
@@ -38,7 +38,7 @@ int ebpf_possible_cpus(struct asterism_diag *diag)
 		close(fd);
 	if (!result) {
 		list[got] = 0;
-		result = count(list);
+		result = count_cpus(list);
 	}
 	if (result < 0)
 		diag_error(diag, NULL, result, "cannot read the number of CPUs from " LIST ": %s", strerror(-result));

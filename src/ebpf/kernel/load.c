@@ -60,7 +60,7 @@ static int add_static_prototype(struct btf *btf, int number)
 	return prototype;
 }
 
-static int add_functions(struct names *names, const struct ebpf_code *code)
+static int add_code_functions(struct names *names, const struct ebpf_code *code)
 {
 	int number = btf__add_int(names->btf, "number", 8, 0), others;
 
@@ -112,7 +112,7 @@ static int names_init(struct names *names, const struct ebpf_code *code, const c
 	names->lines = alloc_zero(code->line_count, sizeof *names->lines);
 	if (!names->btf || !names->functions || !names->lines)
 		return -ENOMEM;
-	int error = add_functions(names, code);
+	int error = add_code_functions(names, code);
 
 	if (!error)
 		error = add_lines(names, code, file);
@@ -147,8 +147,8 @@ static void show_log(struct asterism_diag *diag, char *log, bool whole)
 	}
 }
 
-static int explain(const struct ebpf_load_options *options, const struct ebpf_code *code, int error, char *log,
-		   struct asterism_diag *diag)
+static int explain_load_error(const struct ebpf_load_options *options, const struct ebpf_code *code, int error,
+			      char *log, struct asterism_diag *diag)
 {
 	if (error == -EPERM)
 		return diag_error(diag, NULL, -EPERM,
@@ -255,7 +255,7 @@ static int load_code(const struct ebpf_code *code, const struct ebpf_load_option
 
 	if (error) {
 		names_fini(&names);
-		return explain(options, code, error, NULL, diag);
+		return explain_load_error(options, code, error, NULL, diag);
 	}
 	if (options->attach_module && (names.module = module_types(options->attach_module)) < 0) {
 		error = names.module;
@@ -272,7 +272,7 @@ static int load_code(const struct ebpf_code *code, const struct ebpf_load_option
 		if (log)
 			fd = load_once(code, options, &names, log);
 		if (fd < 0)
-			fd = explain(options, code, error, log, diag);
+			fd = explain_load_error(options, code, error, log, diag);
 		alloc_free(log);
 	}
 	names_fini(&names);

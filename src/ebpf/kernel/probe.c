@@ -21,7 +21,7 @@
 static const struct bpf_insn exit_insn = { .code = BPF_JMP | BPF_EXIT };
 
 /* 1 when fd is one (it is closed), 0 when the kernel refused, -EPERM. */
-static int answer(int fd)
+static int probe_answer(int fd)
 {
 	if (fd >= 0) {
 		close(fd);
@@ -30,7 +30,8 @@ static int answer(int fd)
 	return fd == -EPERM || fd == -ENOMEM ? fd : 0;
 }
 
-static int load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t count, struct bpf_prog_load_opts *opts)
+static int load_probe_program(enum bpf_prog_type type, const struct bpf_insn *insns, size_t count,
+			      struct bpf_prog_load_opts *opts)
 {
 	return bpf_prog_load(type, NULL, "Dual BSD/GPL", insns, count, opts);
 }
@@ -64,18 +65,18 @@ static int load_tracing(const struct btf_kernel *btf)
 	if (!btf || btf_kernel_tracepoint(btf, "sys_enter", &tracepoint))
 		return -ENOENT;
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP, .attach_btf_id = tracepoint.id);
-	return load(BPF_PROG_TYPE_TRACING, insns, 2, &opts);
+	return load_probe_program(BPF_PROG_TYPE_TRACING, insns, 2, &opts);
 }
 
 static int has_tracing(const struct btf_kernel *btf)
 {
-	return answer(load_tracing(btf));
+	return probe_answer(load_tracing(btf));
 }
 
 static int has_ring(const struct btf_kernel *btf)
 {
 	(void)btf;
-	return answer(bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL));
+	return probe_answer(bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL));
 }
 
 static int has_cmpxchg(const struct btf_kernel *btf)
@@ -87,7 +88,8 @@ static int has_cmpxchg(const struct btf_kernel *btf)
 	};
 
 	(void)btf;
-	return answer(load(BPF_PROG_TYPE_RAW_TRACEPOINT, insns, sizeof insns / sizeof *insns, NULL));
+	return probe_answer(
+		load_probe_program(BPF_PROG_TYPE_RAW_TRACEPOINT, insns, sizeof insns / sizeof *insns, NULL));
 }
 
 static int has_loop(const struct btf_kernel *btf)
@@ -128,10 +130,10 @@ static int has_functions(const struct btf_kernel *btf, const struct bpf_insn *in
 	if (!btf || btf_kernel_tracepoint(btf, "sys_enter", &tracepoint))
 		return -ENOENT;
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP, .attach_btf_id = tracepoint.id);
-	return answer(load(BPF_PROG_TYPE_TRACING, insns, count, &opts));
+	return probe_answer(load_probe_program(BPF_PROG_TYPE_TRACING, insns, count, &opts));
 }
 
-static struct bpf_insn call_of(const struct btf_kernel *btf, const char *function)
+static struct bpf_insn btf_call(const struct btf_kernel *btf, const char *function)
 {
 	return (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
 				  .src_reg = BPF_PSEUDO_KFUNC_CALL,
@@ -141,10 +143,10 @@ static struct bpf_insn call_of(const struct btf_kernel *btf, const char *functio
 static int has_irq_save(const struct btf_kernel *btf)
 {
 	const struct bpf_insn insns[] = {
-		insn_alu(BPF_MOV, R1, R10),         insn_alu_imm(BPF_ADD, R1, -8),
-		call_of(btf, "bpf_local_irq_save"), insn_alu(BPF_MOV, R1, R10),
-		insn_alu_imm(BPF_ADD, R1, -8),      call_of(btf, "bpf_local_irq_restore"),
-		insn_alu_imm(BPF_MOV, R0, 0),       exit_insn,
+		insn_alu(BPF_MOV, R1, R10),          insn_alu_imm(BPF_ADD, R1, -8),
+		btf_call(btf, "bpf_local_irq_save"), insn_alu(BPF_MOV, R1, R10),
+		insn_alu_imm(BPF_ADD, R1, -8),       btf_call(btf, "bpf_local_irq_restore"),
+		insn_alu_imm(BPF_MOV, R0, 0),        exit_insn,
 	};
 
 	return has_functions(btf, insns, sizeof insns / sizeof *insns);
@@ -156,7 +158,7 @@ static int has_cast(const struct btf_kernel *btf)
 	const struct bpf_insn insns[] = {
 		insn_load(BPF_DW, R1, R1, 0),
 		insn_alu_imm(BPF_MOV, R2, (int32_t)task),
-		call_of(btf, "bpf_rdonly_cast"),
+		btf_call(btf, "bpf_rdonly_cast"),
 		insn_alu_imm(BPF_MOV, R0, 0),
 		exit_insn,
 	};
@@ -169,16 +171,16 @@ static int has_signals(const struct btf_kernel *btf)
 {
 	struct bpf_insn insns[] = {
 		insn_alu_imm(BPF_MOV, R1, 0),
-		call_of(btf, "bpf_task_from_pid"),
+		btf_call(btf, "bpf_task_from_pid"),
 		insn_jump_imm(BPF_JEQ, R0, 0),
 		insn_alu(BPF_MOV, R6, R0),
 		insn_alu(BPF_MOV, R1, R0),
 		insn_alu_imm(BPF_MOV, R2, 0),
 		insn_alu_imm(BPF_MOV, R3, 0),
 		insn_alu_imm(BPF_MOV, R4, 0),
-		call_of(btf, "bpf_send_signal_task"),
+		btf_call(btf, "bpf_send_signal_task"),
 		insn_alu(BPF_MOV, R1, R6),
-		call_of(btf, "bpf_task_release"),
+		btf_call(btf, "bpf_task_release"),
 		insn_alu_imm(BPF_MOV, R0, 0),
 		exit_insn,
 	};
@@ -192,10 +194,10 @@ static int can_test_run(enum bpf_prog_type type, uint32_t flags)
 	const struct bpf_insn insns[] = { insn_alu_imm(BPF_MOV, R0, 7), exit_insn };
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = flags);
 	LIBBPF_OPTS(bpf_test_run_opts, run);
-	int fd = load(type, insns, 2, &opts);
+	int fd = load_probe_program(type, insns, 2, &opts);
 
 	if (fd < 0)
-		return answer(fd);
+		return probe_answer(fd);
 	int result = bpf_prog_test_run_opts(fd, &run) == 0 && run.retval == 7;
 
 	close(fd);
@@ -292,7 +294,7 @@ static int has_waiting_probes(const struct btf_kernel *btf)
 	const struct bpf_insn insns[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, exit_insn };
 
 	(void)btf;
-	return answer(load(BPF_PROG_TYPE_KPROBE, insns, sizeof insns / sizeof *insns, &opts));
+	return probe_answer(load_probe_program(BPF_PROG_TYPE_KPROBE, insns, sizeof insns / sizeof *insns, &opts));
 }
 
 /* Those that may wait came with the helper that reads another process's memory. */
@@ -304,7 +306,7 @@ static int has_task_programs(const struct btf_kernel *btf)
 
 	if (!opts.attach_btf_id)
 		return 0;
-	return answer(load(BPF_PROG_TYPE_TRACING, insns, sizeof insns / sizeof *insns, &opts));
+	return probe_answer(load_probe_program(BPF_PROG_TYPE_TRACING, insns, sizeof insns / sizeof *insns, &opts));
 }
 
 static int has_prepare_exec(const struct btf_kernel *btf)
@@ -322,7 +324,7 @@ static int has_dispatcher(const struct btf_kernel *btf)
 	if (!function)
 		return 0;
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY, .attach_btf_id = function);
-	int has = answer(load(BPF_PROG_TYPE_TRACING, insns, sizeof insns / sizeof *insns, &opts));
+	int has = probe_answer(load_probe_program(BPF_PROG_TYPE_TRACING, insns, sizeof insns / sizeof *insns, &opts));
 
 	return has == -EPERM ? 0 : has; /* some machines refuse programs at functions, whoever asks */
 }

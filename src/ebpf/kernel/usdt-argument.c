@@ -18,7 +18,7 @@ struct operand {
 	struct usdt_argument *argument;
 };
 
-static bool is_digit(char c)
+static bool is_operand_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -28,7 +28,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$';
 }
 
-static bool take(struct operand *operand, char c)
+static bool take_operand_char(struct operand *operand, char c)
 {
 	while (*operand->at == ' ')
 		operand->at++;
@@ -41,11 +41,11 @@ static bool take(struct operand *operand, char c)
 /* Takes an integer of at most 64 bits, signed or not, decimal or hexadecimal. */
 static bool take_number(struct operand *operand, int64_t *number)
 {
-	bool is_negative = take(operand, '-');
+	bool is_negative = take_operand_char(operand, '-');
 	const char *digits = operand->at;
 	char *end;
 
-	if (!is_digit(*digits))
+	if (!is_operand_digit(*digits))
 		return false;
 	errno = 0;
 	uint64_t value = strtoull(digits, &end, digits[0] == '0' && digits[1] == 'x' ? 16 : 10);
@@ -62,14 +62,14 @@ static size_t name_length(const char *at)
 {
 	size_t length = 0;
 
-	if (is_digit(*at))
+	if (is_operand_digit(*at))
 		return 0;
-	while (is_letter(at[length]) || is_digit(at[length]))
+	while (is_letter(at[length]) || is_operand_digit(at[length]))
 		length++;
 	return length;
 }
 
-static bool is_name(const char *at, size_t length, const char *name)
+static bool is_register_name(const char *at, size_t length, const char *name)
 {
 	return strlen(name) == length && memcmp(at, name, length) == 0;
 }
@@ -107,13 +107,13 @@ static const struct {
 /* Takes %name. */
 static bool take_x86_register(struct operand *operand, int32_t *offset)
 {
-	if (!take(operand, '%'))
+	if (!take_operand_char(operand, '%'))
 		return false;
 	size_t length = name_length(operand->at);
 
 	for (size_t i = 0; i < sizeof x86_registers / sizeof *x86_registers; i++) {
 		for (size_t j = 0; j < 4; j++) {
-			if (is_name(operand->at, length, x86_registers[i].names[j])) {
+			if (is_register_name(operand->at, length, x86_registers[i].names[j])) {
 				operand->at += length;
 				*offset = x86_registers[i].offset;
 				return true;
@@ -131,11 +131,12 @@ static bool take_x86_address(struct operand *operand)
 	argument->place = USDT_MEMORY;
 	if (*operand->at != ',' && !take_x86_register(operand, &argument->base))
 		return false;
-	if (take(operand, ',')) {
-		if (!take_x86_register(operand, &argument->index) || (take(operand, ',') && !take_factor(operand)))
+	if (take_operand_char(operand, ',')) {
+		if (!take_x86_register(operand, &argument->index) ||
+		    (take_operand_char(operand, ',') && !take_factor(operand)))
 			return false;
 	}
-	return take(operand, ')');
+	return take_operand_char(operand, ')');
 }
 
 /* SYMBOL(%rip), SYMBOL+4(%rip), before which a number may already have been taken: 4+SYMBOL(%rip). */
@@ -151,7 +152,7 @@ static bool take_x86_variable(struct operand *operand)
 	memcpy(argument->symbol, operand->at, length);
 	argument->symbol[length] = '\0';
 	operand->at += length;
-	if (take(operand, '+') || *operand->at == '-') {
+	if (take_operand_char(operand, '+') || *operand->at == '-') {
 		if (!take_number(operand, &more) || __builtin_add_overflow(argument->value, more, &argument->value))
 			return false;
 	}
@@ -165,7 +166,7 @@ static bool read_x86(struct operand *operand)
 {
 	struct usdt_argument *argument = operand->argument;
 
-	if (take(operand, '$')) {
+	if (take_operand_char(operand, '$')) {
 		argument->place = USDT_CONSTANT;
 		return take_number(operand, &argument->value);
 	}
@@ -173,12 +174,12 @@ static bool read_x86(struct operand *operand)
 		argument->place = USDT_REGISTER;
 		return take_x86_register(operand, &argument->base);
 	}
-	if (is_digit(*operand->at) || *operand->at == '-') {
+	if (is_operand_digit(*operand->at) || *operand->at == '-') {
 		if (!take_number(operand, &argument->value))
 			return false;
-		take(operand, '+');
+		take_operand_char(operand, '+');
 	}
-	return take(operand, '(') ? take_x86_address(operand) : take_x86_variable(operand);
+	return take_operand_char(operand, '(') ? take_x86_address(operand) : take_x86_variable(operand);
 }
 
 enum { ARM_STACK_POINTER = 31 * REGISTER_BYTES, ARM_NUMBERED = 31 };
@@ -192,12 +193,12 @@ static bool take_arm_register(struct operand *operand, int32_t *offset)
 	const char *at = operand->at;
 	unsigned long number = ARM_NUMBERED;
 
-	if (length >= 2 && length <= 3 && (*at == 'x' || *at == 'w') && is_digit(at[1]) &&
-	    (length == 2 || is_digit(at[2])))
+	if (length >= 2 && length <= 3 && (*at == 'x' || *at == 'w') && is_operand_digit(at[1]) &&
+	    (length == 2 || is_operand_digit(at[2])))
 		number = strtoul(at + 1, NULL, 10);
-	else if (is_name(at, length, "fp") || is_name(at, length, "lr"))
+	else if (is_register_name(at, length, "fp") || is_register_name(at, length, "lr"))
 		number = *at == 'f' ? 29 : 30;
-	if (number >= ARM_NUMBERED && !is_name(at, length, "sp"))
+	if (number >= ARM_NUMBERED && !is_register_name(at, length, "sp"))
 		return false;
 	operand->at += length;
 	*offset = number < ARM_NUMBERED ? (int32_t)number * REGISTER_BYTES : ARM_STACK_POINTER;
@@ -213,24 +214,25 @@ static bool take_arm_address(struct operand *operand)
 	argument->place = USDT_MEMORY;
 	if (!take_arm_register(operand, &argument->base))
 		return false;
-	if (take(operand, ',')) {
-		bool is_number = take(operand, '#') || is_digit(*operand->at) || *operand->at == '-';
+	if (take_operand_char(operand, ',')) {
+		bool is_number =
+			take_operand_char(operand, '#') || is_operand_digit(*operand->at) || *operand->at == '-';
 
 		if (is_number ? !take_number(operand, &argument->value) : !take_arm_register(operand, &argument->index))
 			return false;
-		if (!is_number && take(operand, ',')) {
+		if (!is_number && take_operand_char(operand, ',')) {
 			while (*operand->at == ' ')
 				operand->at++;
 			if (strncmp(operand->at, "lsl ", 4) != 0)
 				return false;
 			operand->at += 4;
-			take(operand, '#');
+			take_operand_char(operand, '#');
 			if (!take_number(operand, &shift) || shift < 0 || shift > SHIFT_MAX)
 				return false;
 			argument->shift = (uint32_t)shift;
 		}
 	}
-	return take(operand, ']');
+	return take_operand_char(operand, ']');
 }
 
 static bool read_arm(struct operand *operand)
@@ -238,14 +240,14 @@ static bool read_arm(struct operand *operand)
 	struct usdt_argument *argument = operand->argument;
 	const char *at = operand->at;
 
-	if (take(operand, '['))
+	if (take_operand_char(operand, '['))
 		return take_arm_address(operand);
-	if (*at == '#' || *at == '-' || is_digit(*at)) {
-		take(operand, '#');
+	if (*at == '#' || *at == '-' || is_operand_digit(*at)) {
+		take_operand_char(operand, '#');
 		argument->place = USDT_CONSTANT;
 		return take_number(operand, &argument->value);
 	}
-	if (is_name(at, name_length(at), "xzr") || is_name(at, name_length(at), "wzr")) {
+	if (is_register_name(at, name_length(at), "xzr") || is_register_name(at, name_length(at), "wzr")) {
 		argument->place = USDT_CONSTANT;
 		operand->at += 3;
 		return true;
@@ -280,7 +282,7 @@ int32_t usdt_instruction_pointer(uint32_t machine)
 }
 
 /* The length of the argument at text: up to a blank that is in no brackets. */
-static size_t length_of(const char *text)
+static size_t argument_length(const char *text)
 {
 	size_t length = 0;
 
@@ -290,11 +292,11 @@ static size_t length_of(const char *text)
 }
 
 /* 1, -2, 4, ... before the at sign. */
-static bool read_size(const char *text, struct usdt_argument *argument)
+static bool read_argument_size(const char *text, struct usdt_argument *argument)
 {
 	argument->is_signed = *text == '-';
 	text += argument->is_signed;
-	argument->bytes = is_digit(*text) && text[1] == '\0' ? (uint32_t)(*text - '0') : 0;
+	argument->bytes = is_operand_digit(*text) && text[1] == '\0' ? (uint32_t)(*text - '0') : 0;
 	return argument->bytes && argument->bytes <= 8 && !(argument->bytes & (argument->bytes - 1));
 }
 
@@ -312,7 +314,7 @@ static int read_argument(char *text, const struct processor *processor, struct u
 	}
 	if (at)
 		*at = '\0';
-	if (at && read_size(text, argument) && processor->read(&operand) && !*operand.at)
+	if (at && read_argument_size(text, argument) && processor->read(&operand) && !*operand.at)
 		return 0;
 	if (at)
 		*at = '@';
@@ -328,7 +330,7 @@ int usdt_argument_find(const char *text, uint32_t number, uint32_t machine, stru
 	uint32_t count = 0;
 	size_t length;
 
-	for (const char *at = text + strspn(text, " "); (length = length_of(at)); at += strspn(at, " ")) {
+	for (const char *at = text + strspn(text, " "); (length = argument_length(at)); at += strspn(at, " ")) {
 		if (count++ == number && processor) {
 			snprintf(copy, sizeof copy, "%.*s", length < sizeof copy ? (int)length : 0, at);
 			return read_argument(copy, processor, argument, reason);

@@ -25,7 +25,7 @@ struct text {
 	uint8_t via; /* register to load words into */
 };
 
-static struct text text_of(const struct ebpf_lower *lower, uint32_t index)
+static struct text lowered_text(const struct ebpf_lower *lower, uint32_t index)
 {
 	const struct program_node *node = lower_node(lower, index);
 
@@ -46,7 +46,7 @@ static struct text text_of(const struct ebpf_lower *lower, uint32_t index)
 }
 
 /* The word number i of a constant with everything after its end zero. */
-static uint64_t word_of(const char *bytes, uint32_t length, uint32_t i)
+static uint64_t text_word(const char *bytes, uint32_t length, uint32_t i)
 {
 	uint64_t word = 0;
 	uint32_t left = length > i * 8 ? length - i * 8 : 0;
@@ -78,9 +78,9 @@ static void compare_constant(struct ebpf_asm *as, const struct text *text, const
 		return;
 	}
 	for (; i * 8 + 8 <= length; i++)
-		compare_word(as, text, i * 8, word_of(constant->bytes, length, i), differ);
+		compare_word(as, text, i * 8, text_word(constant->bytes, length, i), differ);
 	if (whole) {
-		compare_word(as, text, i * 8, word_of(constant->bytes, length, i), differ);
+		compare_word(as, text, i * 8, text_word(constant->bytes, length, i), differ);
 		return;
 	}
 	for (uint32_t at = i * 8; at < length;) {
@@ -115,7 +115,7 @@ static bool constants_agree(const struct text *a, const struct text *b, bool who
 }
 
 /* r0 = the states that the byte in r4 leads to from those in r0; r2 is the automaton. Overwrites r4, r5. */
-static void step(struct ebpf_asm *as)
+static void step_states(struct ebpf_asm *as)
 {
 	ebpf_alu_imm(as, BPF_LSH, R4, 3);
 	ebpf_alu(as, BPF_ADD, R4, R2);
@@ -134,7 +134,7 @@ static void step_word(struct ebpf_asm *as, int32_t off, uint32_t end)
 		ebpf_load(as, BPF_B, R4, R3, off + i);
 		if (i == 0)
 			ebpf_jump_if_imm(as, BPF_JEQ, R4, 0, end);
-		step(as);
+		step_states(as);
 	}
 }
 
@@ -189,7 +189,7 @@ static uint32_t function_like(struct ebpf_asm *as, uint32_t capacity)
 static void end_walk(struct ebpf_asm *as)
 {
 	ebpf_mov_imm(as, R4, 0);
-	step(as);
+	step_states(as);
 	ebpf_load(as, BPF_DW, R5, R2, offsetof(struct ebpf_pattern, end));
 	ebpf_alu(as, BPF_AND, R0, R5);
 }
@@ -233,7 +233,7 @@ static uint32_t function_walk(struct ebpf_asm *as, uint32_t capacity)
  * r0 = 0 where the text, which in memory always has a NUL, is not like the pattern at offset off of the map. The states
  * are loaded, as what the verifier knows of them would differ from step to step. Overwrites r1-r5.
  */
-static void walk(struct ebpf_lower *lower, const struct text *text, uint32_t off)
+static void walk_text(struct ebpf_lower *lower, const struct text *text, uint32_t off)
 {
 	struct ebpf_asm *as = lower->as;
 	uint32_t end = ebpf_label(as);
@@ -260,7 +260,7 @@ static void branch_pattern(struct ebpf_lower *lower, const struct program_node *
 {
 	uint32_t number = lower->info[node - lower->program->nodes].pattern - 1, mark = ebpf_stack_mark(lower->as);
 	const char *pattern = ebpf_pattern_text(lower->program, node);
-	struct text text = text_of(lower, node->a);
+	struct text text = lowered_text(lower, node->a);
 	struct ebpf_asm *as = lower->as;
 	int16_t kept[LOWER_TEMPS];
 
@@ -274,7 +274,7 @@ static void branch_pattern(struct ebpf_lower *lower, const struct program_node *
 		ebpf_store(as, BPF_DW, R10, kept[i], lower_register(i));
 	}
 	ebpf_note(as, "LIKE %s", pattern);
-	walk(lower, &text, lower->patterns_off + number * (uint32_t)sizeof(struct ebpf_pattern));
+	walk_text(lower, &text, lower->patterns_off + number * (uint32_t)sizeof(struct ebpf_pattern));
 	for (uint32_t i = 0; i < k; i++)
 		ebpf_load(as, BPF_DW, lower_register(i), R10, kept[i]);
 	ebpf_stack_release(as, mark);
@@ -285,7 +285,7 @@ static void branch_words(struct ebpf_lower *lower, const struct program_node *no
 			 uint32_t k)
 {
 	struct ebpf_asm *as = lower->as;
-	struct text a = text_of(lower, node->a), b = text_of(lower, node->b);
+	struct text a = lowered_text(lower, node->a), b = lowered_text(lower, node->b);
 	bool whole = true, on_equal = sense == (node->op != PROGRAM_OP_NE);
 	uint32_t skip = ebpf_label(as), differ = on_equal ? skip : label;
 
@@ -329,7 +329,7 @@ static bool copy_words(struct ebpf_lower *lower, struct text *text, const struct
 		text->length = place->bytes - 1;
 	for (uint32_t i = 0; i * 8 < place->bytes; i++) {
 		if (text->bytes)
-			ebpf_mov_imm(as, R0, word_of(text->bytes, text->length, i));
+			ebpf_mov_imm(as, R0, text_word(text->bytes, text->length, i));
 		else if (i * 8 < text->capacity)
 			ebpf_load(as, BPF_DW, R0, text->base, text->off + (int32_t)(i * 8));
 		else
@@ -348,7 +348,7 @@ void lower_set_text(struct ebpf_lower *lower, const struct program_slot *slot, u
 
 void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place)
 {
-	struct text text = text_of(lower, node);
+	struct text text = lowered_text(lower, node);
 
 	if (!copy_words(lower, &text, place))
 		ebpf_store_imm(lower->as, BPF_B, place->base, place->off + (int32_t)place->bytes - 1, 0);

@@ -113,7 +113,7 @@ static void divide_signed(struct ebpf_asm *as, uint8_t op, uint8_t dst, uint8_t 
 	ebpf_bind(as, done);
 }
 
-static void divide(struct ebpf_lower *lower, const struct program_node *node, uint8_t dst, uint8_t src)
+static void divide_value(struct ebpf_lower *lower, const struct program_node *node, uint8_t dst, uint8_t src)
 {
 	uint8_t op = node->op == PROGRAM_OP_DIV ? BPF_DIV : BPF_MOD;
 
@@ -169,7 +169,7 @@ static void lower_arithmetic(struct ebpf_lower *lower, const struct program_node
 	}
 	lower_pair(lower, node, k, registers);
 	if (is_division(node)) {
-		divide(lower, node, registers[0], registers[1]);
+		divide_value(lower, node, registers[0], registers[1]);
 	} else {
 		if (is_shift(node))
 			ebpf_alu_imm(lower->as, BPF_AND, registers[1], 63);

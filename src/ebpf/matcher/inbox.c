@@ -23,7 +23,7 @@ static const struct matcher_match *match_at(const struct matcher_inbox *inbox, u
 }
 
 /* Called for each record. It is taken even when the answer is to stop. */
-static int keep(void *context, void *data, size_t size)
+static int keep_inbox_record(void *context, void *data, size_t size)
 {
 	struct matcher_inbox *inbox = context;
 	size_t record_max = sizeof(struct matcher_match) + PROGRAM_SLOT_BYTES_MAX + 8 + PLAN_HISTORY_BYTES_MAX +
@@ -62,7 +62,7 @@ static int compare_origins(const struct matcher_origin *a, const struct matcher_
 	return 0;
 }
 
-static int compare(const void *left, const void *right, void *context)
+static int compare_inbox_matches(const void *left, const void *right, void *context)
 {
 	const struct ebpf_matcher *matcher = context;
 	const uint32_t *x = left, *y = right;
@@ -122,7 +122,7 @@ static void find_stack(struct ebpf_matcher *matcher, const struct matcher_match 
 	reported->stack_copy = stack->has_copy ? &stack->copy : NULL;
 }
 
-static int hand_out(struct ebpf_matcher *matcher, const struct matcher_match *match)
+static int hand_out_match(struct ebpf_matcher *matcher, const struct matcher_match *match)
 {
 	struct program_match reported = {
 		.rule = match->rule,
@@ -153,7 +153,7 @@ static int empty(struct ebpf_matcher *matcher)
 	struct matcher_inbox *inbox = &matcher->inbox;
 
 	while (inbox->next < inbox->count) {
-		int result = hand_out(matcher, match_at(inbox, inbox->next++));
+		int result = hand_out_match(matcher, match_at(inbox, inbox->next++));
 
 		if (result < 0)
 			return result;
@@ -172,7 +172,7 @@ int matcher_inbox_drain(struct ebpf_matcher *matcher)
 		taken = consumer_read(matcher->inbox.ring);
 		if (taken < 0 && taken != -ECANCELED)
 			return taken;
-		qsort_r(inbox->items, inbox->count, sizeof *inbox->items, compare, matcher);
+		qsort_r(inbox->items, inbox->count, sizeof *inbox->items, compare_inbox_matches, matcher);
 		result = empty(matcher);
 		if (taken >= 0)
 			break;
@@ -204,7 +204,7 @@ int matcher_inbox_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 		inbox->stack = alloc_zero(1, sizeof *inbox->stack);
 	if (!inbox->bytes || !inbox->items || !inbox->events || (matcher->memory.stacks.entries && !inbox->stack))
 		return diag_no_memory(diag);
-	int result = consumer_new(matcher->memory.ring_fd, inbox->capacity, keep, inbox, &inbox->ring);
+	int result = consumer_new(matcher->memory.ring_fd, inbox->capacity, keep_inbox_record, inbox, &inbox->ring);
 
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);

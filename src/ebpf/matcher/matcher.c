@@ -78,7 +78,7 @@ struct cost {
 };
 
 /* The cost of one rule, functions that it does not use left out. */
-static int measure(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, struct cost *cost)
+static int measure_rule(struct ebpf_matcher *matcher, uint32_t type, uint32_t rule, struct cost *cost)
 {
 	bool copies = matcher->program->rules[rule].semantics == PROGRAM_SKIP_TILL_ANY;
 	struct plan_part part = { .first = rule, .end = rule + 1 };
@@ -140,7 +140,7 @@ static int add_to_part(struct ebpf_matcher *matcher, struct matcher_type *type, 
 	return 0;
 }
 
-static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_diag *diag)
+static int divide_type(struct ebpf_matcher *matcher, uint32_t type, struct asterism_diag *diag)
 {
 	struct matcher_type *divided = &matcher->types[type];
 	const struct plan_part all = { .first = 0, .end = matcher->program->rule_count };
@@ -148,7 +148,7 @@ static int divide(struct ebpf_matcher *matcher, uint32_t type, struct asterism_d
 	struct cost used = { 0 }, cost;
 
 	for (uint32_t i = 0; (event = plan_next(matcher->plan, type, &all, &i));) {
-		int error = measure(matcher, type, event->rule, &cost);
+		int error = measure_rule(matcher, type, event->rule, &cost);
 
 		if (!error)
 			error = add_to_part(matcher, divided, event->rule, &cost, &used);
@@ -196,7 +196,7 @@ static bool adds_up(const struct plan *plan)
 }
 
 /* Where sums would take more than there is room for, matches are delivered instead. */
-static int make_memory(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+static int make_matcher_memory(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
 	uint32_t ring_bytes = matcher->options.ring_bytes;
 	bool may_deliver = adds_up(matcher->plan);
@@ -214,14 +214,14 @@ static int make_memory(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	return memory_init(&matcher->memory, matcher->plan, ring_bytes, diag);
 }
 
-static int make(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+static int make_matcher(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
 	int error;
 
 	matcher->types = alloc_zero(matcher->program->type_count, sizeof *matcher->types);
 	if (!matcher->types || make_plan(matcher))
 		return diag_no_memory(diag);
-	error = make_memory(matcher, diag);
+	error = make_matcher_memory(matcher, diag);
 	matcher->code = (struct emit_context){
 		.plan = matcher->plan,
 		.memory = &matcher->memory,
@@ -232,7 +232,7 @@ static int make(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 		.room = -1,
 	};
 	for (uint32_t type = 0; type < matcher->program->type_count && !error; type++)
-		error = divide(matcher, type, diag);
+		error = divide_type(matcher, type, diag);
 	if (!error)
 		error = matcher_inbox_open(matcher, diag);
 	if (!error)
@@ -250,7 +250,7 @@ int ebpf_matcher_new(const struct program *program, const struct ebpf_matcher_op
 	matcher->program = program;
 	matcher->options = *options;
 	matcher->memory.ring_fd = matcher->sweep.fd = -1;
-	int error = make(matcher, diag);
+	int error = make_matcher(matcher, diag);
 
 	if (error)
 		ebpf_matcher_free(matcher);
@@ -284,21 +284,21 @@ void ebpf_matcher_count_why(const struct ebpf_matcher *matcher, uint32_t rule, u
 	memory_count_why(&matcher->memory, rule, counts);
 }
 
-static void expect(void *context, uint32_t rule, uint64_t due)
+static void expect_sums(void *context, uint32_t rule, uint64_t due)
 {
 	const struct ebpf_matcher *matcher = context;
 
 	sums_expect(&matcher->memory, rule, due);
 }
 
-static int share(void *context, uint32_t rule, uint64_t due, struct aggregate_table *table)
+static int share_table(void *context, uint32_t rule, uint64_t due, struct aggregate_table *table)
 {
 	const struct ebpf_matcher *matcher = context;
 
 	return sums_share(&matcher->memory, rule, due, table);
 }
 
-static int take(void *context, uint32_t rule, uint64_t until, struct aggregate_table *table)
+static int take_rule_aggregates(void *context, uint32_t rule, uint64_t until, struct aggregate_table *table)
 {
 	const struct ebpf_matcher *matcher = context;
 
@@ -307,8 +307,9 @@ static int take(void *context, uint32_t rule, uint64_t until, struct aggregate_t
 
 void ebpf_matcher_source(const struct ebpf_matcher *matcher, struct aggregate_source *source)
 {
-	*source =
-		(struct aggregate_source){ .expect = expect, .share = share, .take = take, .context = (void *)matcher };
+	*source = (struct aggregate_source){
+		.expect = expect_sums, .share = share_table, .take = take_rule_aggregates, .context = (void *)matcher
+	};
 }
 
 void ebpf_matcher_lose(struct ebpf_matcher *matcher, uint64_t lost)

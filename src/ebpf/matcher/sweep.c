@@ -21,7 +21,7 @@
 /* How long a timer may go unnoticed that is set for a time which is not known before. */
 enum { TIMER_WAIT_NS = 10 * 1000 * 1000 };
 
-static int compare(const void *left, const void *right)
+static int compare_overdue(const void *left, const void *right)
 {
 	const struct matcher_due *a = left, *b = right;
 
@@ -36,7 +36,7 @@ static int compare(const void *left, const void *right)
 	return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
 }
 
-static uint64_t later(uint64_t time, uint64_t by)
+static uint64_t later_deadline(uint64_t time, uint64_t by)
 {
 	return time > UINT64_MAX - by ? UINT64_MAX : time + by;
 }
@@ -50,7 +50,7 @@ static uint64_t deadline_of(const struct plan_rule *rule, const struct program *
 	if (!rule->timed && !rule->rule->within_ns)
 		return UINT64_MAX;
 	if (!rule->timed)
-		return later(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), rule->rule->within_ns);
+		return later_deadline(__atomic_load_n(&run->first_ts, __ATOMIC_RELAXED), rule->rule->within_ns);
 	timer = &program_slots(program, rule->rule)[rule->rule->timer_slot];
 	at = (const uint64_t *)((const uint8_t *)(run + 1) + timer->offset);
 	due = __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -104,7 +104,7 @@ static bool only_ends(const struct ebpf_matcher *matcher, const struct plan_rule
 }
 
 /* Adds the overdue runs of rule and notes when it must be looked at again. */
-static int look(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint64_t now)
+static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint64_t now)
 {
 	struct matcher_sweep *sweep = &matcher->sweep;
 	struct matcher_watch *watch = &sweep->watches[rule->index];
@@ -113,7 +113,8 @@ static int look(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint
 	const uint8_t *runs = memory_at(&matcher->memory, &at->runs);
 	uint64_t used;
 
-	watch->look_again = rule->timed || !rule->rule->within_ns ? UINT64_MAX : later(now, rule->rule->within_ns);
+	watch->look_again =
+		rule->timed || !rule->rule->within_ns ? UINT64_MAX : later_deadline(now, rule->rule->within_ns);
 	watch->swept_epoch = epoch_of(matcher, rule);
 	if (rule->timed)
 		first_timer(matcher, rule, true);
@@ -163,8 +164,8 @@ static size_t sure_to_be_first(const struct ebpf_matcher *matcher, bool *look_ag
 
 		if (!sweep->due[count].deadline)
 			continue; /* it ends in silence */
-		uint64_t opened =
-			at_once ? sweep->due[count].deadline : later(sweep->due[count].deadline, rule->raises_due_ns);
+		uint64_t opened = at_once ? sweep->due[count].deadline
+					  : later_deadline(sweep->due[count].deadline, rule->raises_due_ns);
 
 		*look_again |= at_once || rule->raises_due_ns != UINT64_MAX;
 		if (opened < limit)
@@ -228,13 +229,13 @@ static int find_due(struct ebpf_matcher *matcher, uint64_t now, bool all)
 
 		if (!rule->swept || (next_look(matcher, rule) >= now && !all))
 			continue;
-		int result = look(matcher, rule, now);
+		int result = look_at_overdue_runs(matcher, rule, now);
 
 		if (result)
 			return result;
 	}
 	if (sweep->due_count)
-		qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare);
+		qsort(sweep->due, sweep->due_count, sizeof *sweep->due, compare_overdue);
 	return 0;
 }
 

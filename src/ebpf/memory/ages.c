@@ -52,7 +52,7 @@ void memory_age_begin(struct emit *emit, uint8_t number)
 }
 
 /* Numbers that the verifier does not know: memory/frame.c says why. r8 = 0 that comes from a map. */
-static void put(struct ebpf_asm *as, int32_t member, int32_t number)
+static void put_age_number(struct ebpf_asm *as, int32_t member, int32_t number)
 {
 	ebpf_mov(as, R0, R8);
 	ebpf_alu_imm(as, BPF_XOR, R0, 0);
@@ -131,11 +131,11 @@ static void look_through(struct emit *emit, uint32_t least, uint32_t first, uint
 	struct ebpf_asm *as = emit->as;
 	uint32_t some = ebpf_label(as), put_right = ebpf_label(as), none = ebpf_label(as);
 
-	put(as, SEARCH(least), -1);
-	put(as, SEARCH(second), -1);
-	put(as, SEARCH(index), 0);
-	put(as, SEARCH(made), -1);
-	put(as, SEARCH(number), 0);
+	put_age_number(as, SEARCH(least), -1);
+	put_age_number(as, SEARCH(second), -1);
+	put_age_number(as, SEARCH(index), 0);
+	put_age_number(as, SEARCH(made), -1);
+	put_age_number(as, SEARCH(number), 0);
 	loop(as, emit->at->segment_count, least);
 	ebpf_load(as, BPF_DW, R1, R7, SEARCH(index));
 	ebpf_alu_imm(as, BPF_LSH, R1, (int32_t)emit->at->segment_bits);

@@ -148,7 +148,7 @@ void emit_lock(struct emit *emit, uint8_t bucket, uint32_t busy)
 }
 
 /* Appends the run in r6 with number r7 to the chain of the locked bucket in r8. */
-static void append(struct emit *emit, uint32_t bad)
+static void append_waiting_run(struct emit *emit, uint32_t bad)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t first = ebpf_label(as), done = ebpf_label(as);
@@ -199,7 +199,7 @@ uint32_t emit_function_link(struct emit *emit)
 	emit_bucket_address(emit, R8, R9);
 	if (locks)
 		emit_lock(emit, R8, busy);
-	append(emit, bad);
+	append_waiting_run(emit, bad);
 	ebpf_alu_imm(as, BPF_ADD, R9, 1);
 	ebpf_store(as, BPF_W, R6, RUN(bucket), R9);
 	ebpf_bind(as, bad);

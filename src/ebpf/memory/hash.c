@@ -33,7 +33,7 @@ struct piece {
 	bool is_text;
 };
 
-static const struct program_slot *slot_at(const struct emit *emit, const struct program_class *class, uint32_t i)
+static const struct program_slot *nth_class_slot(const struct emit *emit, const struct program_class *class, uint32_t i)
 {
 	return &program_slots(emit->program, emit->rule)[program_class_slots(emit->program, class)[i]];
 }
@@ -48,7 +48,7 @@ static uint32_t slot_count(const struct emit *emit, uint32_t group)
 
 static struct piece piece_of_run(const struct emit *emit, uint32_t group, uint32_t i)
 {
-	const struct program_slot *slot = slot_at(emit, emit_class_of(emit, group), i);
+	const struct program_slot *slot = nth_class_slot(emit, emit_class_of(emit, group), i);
 
 	return (struct piece){ .base = R7,
 			       .off = (int32_t)(sizeof(struct matcher_run) + slot->offset),

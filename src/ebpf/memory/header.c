@@ -9,7 +9,7 @@
 enum { TS = 1 << 0, CPU = 1 << 1, PID = 1 << 2, TID = 1 << 3, COMM = 1 << 4 };
 
 /* Fills fields of the record in r6. Overwrites r0-r5. */
-static void fetch(struct ebpf_asm *as, uint8_t fields)
+static void fetch_fields(struct ebpf_asm *as, uint8_t fields)
 {
 	uint32_t known = ebpf_label(as);
 
@@ -43,7 +43,7 @@ static uint32_t function_fetch(struct ebpf_asm *as, const char *name, uint8_t fi
 
 	ebpf_asm_enter(as, function);
 	ebpf_mov(as, R6, R1);
-	fetch(as, fields);
+	fetch_fields(as, fields);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);
 	ebpf_asm_leave(as);
@@ -67,7 +67,7 @@ void emit_header_late(struct emit *emit)
 	if (!emit->header.late || emit->has_late)
 		return;
 	if (emit->fetches_once) {
-		fetch(as, emit->header.late);
+		fetch_fields(as, emit->header.late);
 		return;
 	}
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(late));

@@ -138,7 +138,7 @@ static int lay_out_rule(struct memory *memory, const struct plan_rule *rule, str
 	return lay_out_runs(memory, rule, diag);
 }
 
-static int lay_out(struct memory *memory, struct asterism_diag *diag)
+static int lay_out_memory(struct memory *memory, struct asterism_diag *diag)
 {
 	const struct plan *plan = memory->plan;
 	uint64_t tallies, patterns = ebpf_pattern_count(plan->program, plan->nodes);
@@ -184,7 +184,7 @@ int memory_init(struct memory *memory, const struct plan *plan, uint32_t ring_by
 	if (cpus < 0)
 		return cpus;
 	memory->cpu_count = (uint32_t)cpus;
-	error = lay_out(memory, diag);
+	error = lay_out_memory(memory, diag);
 	error = error ? error : memory_make_maps(memory, ring_bytes, diag);
 	if (!error)
 		fill_patterns(memory);

@@ -111,7 +111,7 @@ void emit_log_functions(struct emit *emit)
 }
 
 /* A run that there is no room for to keep an event of. */
-static void refuse(struct emit *emit)
+static void refuse_log_entry(struct emit *emit)
 {
 	emit_refuse(emit);
 	emit_region(emit, R1, &emit->at->log);
@@ -144,7 +144,7 @@ void emit_log_append(struct emit *emit, const struct program_transition *transit
 	emit_lose(emit);
 	ebpf_jump(as, full);
 	ebpf_bind(as, none);
-	refuse(emit);
+	refuse_log_entry(emit);
 	ebpf_jump(as, full);
 	ebpf_bind(as, kept);
 }
@@ -232,7 +232,7 @@ uint32_t memory_log_read(const struct memory *memory, const struct matcher_match
 }
 
 /* Any CPU may take it again; that of the match is as good as another. */
-static void give_back(struct matcher_cpu *cpu, struct matcher_entry *entry, uint32_t number)
+static void give_entry_back(struct matcher_cpu *cpu, struct matcher_entry *entry, uint32_t number)
 {
 	uint64_t top = __atomic_load_n(&cpu->log_free, __ATOMIC_RELAXED), fresh;
 
@@ -252,5 +252,5 @@ void memory_log_forget(const struct memory *memory, const struct matcher_match *
 		return;
 	entry = entry_of(memory, match->rule, number);
 	if (__atomic_sub_fetch(&entry->references, 1, __ATOMIC_SEQ_CST) == 0)
-		give_back(&cpus[match->cpu < memory->cpu_count ? match->cpu : 0], entry, number);
+		give_entry_back(&cpus[match->cpu < memory->cpu_count ? match->cpu : 0], entry, number);
 }

@@ -87,7 +87,7 @@ static void load_opener(struct emit *emit)
 	ebpf_load(emit->as, BPF_DW, R1, R7, (int32_t)(sizeof(struct matcher_run) + slot->offset));
 }
 
-static void check(struct emit *emit, uint32_t full)
+static void check_process_limit(struct emit *emit, uint32_t full)
 {
 	count_address(emit, R2);
 	ebpf_load(emit->as, BPF_DW, R0, R2, 0);
@@ -102,7 +102,7 @@ void memory_check_opener(struct emit *emit, uint32_t none)
 	if (!emit->rule->per_process)
 		return;
 	ebpf_load(as, BPF_W, R1, R6, offsetof(struct event_header, pid));
-	check(emit, full);
+	check_process_limit(emit, full);
 	ebpf_jump(as, room);
 	ebpf_bind(as, full);
 	emit_refuse(emit);
@@ -115,7 +115,7 @@ void memory_check_copy(struct emit *emit, uint32_t full)
 	if (!emit->rule->per_process)
 		return;
 	load_opener(emit);
-	check(emit, full);
+	check_process_limit(emit, full);
 }
 
 void memory_count_opener(struct emit *emit, int32_t by)

@@ -58,7 +58,7 @@ static uint64_t mapped_bytes(const struct memory_map *map)
 	return (map->bytes + page - 1) / page * page;
 }
 
-static int explain(struct asterism_diag *diag, int error, const char *what, uint64_t bytes)
+static int explain_map_error(struct asterism_diag *diag, int error, const char *what, uint64_t bytes)
 {
 	if (error == -EPERM)
 		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
@@ -71,17 +71,17 @@ static int explain(struct asterism_diag *diag, int error, const char *what, uint
 			  what, (unsigned long long)bytes, strerror(-error));
 }
 
-static int make(struct memory_map *map, struct asterism_diag *diag)
+static int make_map_object(struct memory_map *map, struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
 	map->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_runs", 4, (uint32_t)map->bytes, 1, &opts);
 	if (map->fd < 0)
-		return explain(diag, map->fd, "a pool", map->bytes);
+		return explain_map_error(diag, map->fd, "a pool", map->bytes);
 	void *mapped = mmap(NULL, mapped_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, 0);
 
 	if (mapped == MAP_FAILED)
-		return explain(diag, -errno, "a mapping", map->bytes);
+		return explain_map_error(diag, -errno, "a mapping", map->bytes);
 	map->memory = mapped;
 	return 0;
 }
@@ -89,13 +89,13 @@ static int make(struct memory_map *map, struct asterism_diag *diag)
 int memory_make_maps(struct memory *memory, uint32_t ring_bytes, struct asterism_diag *diag)
 {
 	for (uint32_t i = 0; i < memory->map_count; i++) {
-		int error = make(&memory->maps[i], diag);
+		int error = make_map_object(&memory->maps[i], diag);
 
 		if (error)
 			return error;
 	}
 	memory->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "asterism_match", 0, 0, ring_bytes, NULL);
-	return memory->ring_fd < 0 ? explain(diag, memory->ring_fd, "a ring", ring_bytes) : 0;
+	return memory->ring_fd < 0 ? explain_map_error(diag, memory->ring_fd, "a ring", ring_bytes) : 0;
 }
 
 int memory_make_queue(struct memory *memory, uint64_t bytes)

@@ -133,7 +133,7 @@ static uint32_t function_share(struct emit *emit, uint32_t state)
 }
 
 /* The key of the frame's scratch has runs of its own in the chain of the bucket in r8: leaves for none if too many. */
-static void share(struct emit *emit, uint32_t state, uint32_t none)
+static void share_key(struct emit *emit, uint32_t state, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t room = ebpf_label(as), full = ebpf_label(as);
@@ -166,7 +166,7 @@ void memory_find_place(struct emit *emit, uint32_t state, uint32_t none)
 	if (emit->rule->flags & PROGRAM_RULE_LATEST)
 		emit_loop_locked(emit, function_replace(emit, emit_group(emit, state)));
 	else
-		share(emit, state, none);
+		share_key(emit, state, none);
 }
 
 /* bpf_loop's callback (turn, frame): the run in turn depends on the one that gave way, unless it is the opened one. */

@@ -55,7 +55,7 @@ static void take_spare(struct emit *emit, uint32_t taken)
  * r8 = the number of a free place; leaves for none, with the refusal counted, where there is none. The commonest case,
  * a place that this CPU gave back, is dealt with here.
  */
-static void take(struct emit *emit, uint32_t none, bool spares)
+static void take_pool_place(struct emit *emit, uint32_t none, bool spares)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t slow = ebpf_label(as), full = ebpf_label(as), busy = ebpf_label(as), taken = ebpf_label(as);
@@ -92,12 +92,12 @@ static void take(struct emit *emit, uint32_t none, bool spares)
 
 void emit_take(struct emit *emit, uint32_t none)
 {
-	take(emit, none, false);
+	take_pool_place(emit, none, false);
 }
 
 void emit_take_opened(struct emit *emit, uint32_t none)
 {
-	take(emit, none, emit->rule->flags & PROGRAM_RULE_REPLACE);
+	take_pool_place(emit, none, emit->rule->flags & PROGRAM_RULE_REPLACE);
 }
 
 /* The same for what may turn out not to be wanted: r8 = 0 where there is none. */

@@ -11,7 +11,7 @@
 
 enum { HISTOGRAM_BYTES = REACT_BUCKETS * 8, COUNTER_BYTES = 8 };
 
-static uint32_t bytes_of(const struct memory *memory, uint32_t statement)
+static uint32_t tally_bytes(const struct memory *memory, uint32_t statement)
 {
 	const struct react_action *action =
 		program_call(memory->plan->program, &memory->plan->program->statements[statement]);
@@ -30,7 +30,7 @@ int memory_lay_out_tallies(struct memory *memory, uint64_t *bytes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count && memory->plan->acts; i++) {
 		memory->tally_offsets[i] = used;
-		used += bytes_of(memory, i);
+		used += tally_bytes(memory, i);
 	}
 	memory->tally_stride = (used + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
 	*bytes = (uint64_t)memory->tally_stride * memory->cpu_count;
@@ -39,7 +39,7 @@ int memory_lay_out_tallies(struct memory *memory, uint64_t *bytes)
 
 void memory_tally(const struct memory *memory, uint32_t statement, uint64_t *buckets)
 {
-	uint32_t count = memory->plan->acts ? bytes_of(memory, statement) / 8 : 0;
+	uint32_t count = memory->plan->acts ? tally_bytes(memory, statement) / 8 : 0;
 
 	for (uint32_t cpu = 0; cpu < memory->cpu_count && count; cpu++) {
 		const uint8_t *own = (const uint8_t *)memory_at(memory, &memory->tallies) + cpu * memory->tally_stride;

@@ -9,7 +9,7 @@
 #include "ebpf/memory/emit.h"
 #include "program/why/why.h"
 
-static bool counts(const struct emit *emit)
+static bool counts_refusals(const struct emit *emit)
 {
 	return emit->context->plan->counts_why;
 }
@@ -21,7 +21,8 @@ struct counted {
 };
 
 /* r1 = the address of this CPU's; leaves for none. */
-static void load(const struct emit_context *context, struct ebpf_asm *as, const struct counted *counted, uint32_t none)
+static void load_counts_address(const struct emit_context *context, struct ebpf_asm *as, const struct counted *counted,
+				uint32_t none)
 {
 	int fd = context->memory->maps[counted->region->map].fd;
 
@@ -32,20 +33,20 @@ static void load(const struct emit_context *context, struct ebpf_asm *as, const 
 	ebpf_alu(as, BPF_ADD, R1, R0);
 }
 
-static void add_one(struct ebpf_asm *as, uint32_t done)
+static void add_one_there(struct ebpf_asm *as, uint32_t done)
 {
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
 	ebpf_bind(as, done);
 }
 
-static void add(struct emit *emit, uint32_t word)
+static void add_refusal_word(struct emit *emit, uint32_t word)
 {
 	const struct counted counted = { &emit->at->why, emit->at->why_stride, word * 8 };
 	uint32_t done = ebpf_label(emit->as);
 
-	load(emit->context, emit->as, &counted, done);
-	add_one(emit->as, done);
+	load_counts_address(emit->context, emit->as, &counted, done);
+	add_one_there(emit->as, done);
 }
 
 void emit_why_seen(const struct emit_context *context, struct ebpf_asm *as, uint32_t type, const struct plan_part *part)
@@ -56,20 +57,21 @@ void emit_why_seen(const struct emit_context *context, struct ebpf_asm *as, uint
 
 	if (!context->plan->counts_why || plan_wanting(context->plan, type, &before))
 		return;
-	load(context, as, &counted, done);
-	add_one(as, done);
+	load_counts_address(context, as, &counted, done);
+	add_one_there(as, done);
 }
 
 void emit_why_rule(struct emit *emit, enum program_why_rule how)
 {
-	if (counts(emit))
-		add(emit, how);
+	if (counts_refusals(emit))
+		add_refusal_word(emit, how);
 }
 
 void emit_why_broke(struct emit *emit)
 {
-	if (counts(emit))
-		add(emit, program_why_type(emit->program, emit->rule, emit->event->type) + PROGRAM_WHY_BROKE);
+	if (counts_refusals(emit))
+		add_refusal_word(emit,
+				 program_why_type(emit->program, emit->rule, emit->event->type) + PROGRAM_WHY_BROKE);
 }
 
 void emit_why_expired(struct emit *emit)
@@ -79,25 +81,25 @@ void emit_why_expired(struct emit *emit)
 	struct ebpf_asm *as = emit->as;
 	uint32_t done = ebpf_label(as);
 
-	if (!counts(emit))
+	if (!counts_refusals(emit))
 		return;
-	load(emit->context, as, &counted, done);
+	load_counts_address(emit->context, as, &counted, done);
 	ebpf_load(as, BPF_H, R0, R7, RUN(state));
 	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)emit->rule->state_count, done);
 	ebpf_alu_imm(as, BPF_MUL, R0, PROGRAM_WHY_STATE_WORDS * 8);
 	ebpf_alu(as, BPF_ADD, R1, R0);
-	add_one(as, done);
+	add_one_there(as, done);
 }
 
 void emit_why_met(struct emit *emit, const struct program_transition *first)
 {
-	if (counts(emit))
-		add(emit, program_why_transition(emit->program, emit->rule, first) + PROGRAM_WHY_MET);
+	if (counts_refusals(emit))
+		add_refusal_word(emit, program_why_transition(emit->program, emit->rule, first) + PROGRAM_WHY_MET);
 }
 
 void emit_why_true(struct emit *emit, const struct program_transition *transition, uint32_t at)
 {
-	add(emit, program_why_transition(emit->program, emit->rule, transition) + at);
+	add_refusal_word(emit, program_why_transition(emit->program, emit->rule, transition) + at);
 }
 
 /* Where a run in base keeps who opened it: process, then thread. */
@@ -133,7 +135,7 @@ static void add_others(struct emit *emit, uint32_t first)
 		ebpf_load(as, BPF_W, R0, R6, (int32_t)who[i].event);
 		ebpf_load(as, BPF_W, R1, R7, who_at(emit) + 4 * i);
 		ebpf_jump_if(as, BPF_JEQ, R0, R1, same);
-		add(emit, first + who[i].count);
+		add_refusal_word(emit, first + who[i].count);
 		ebpf_bind(as, same);
 	}
 }
@@ -142,10 +144,10 @@ void emit_why_taken(struct emit *emit, uint32_t state, const struct program_tran
 {
 	uint32_t first;
 
-	if (!counts(emit))
+	if (!counts_refusals(emit))
 		return;
 	first = program_why_transition(emit->program, emit->rule, transition);
-	add(emit, first + PROGRAM_WHY_TAKEN);
+	add_refusal_word(emit, first + PROGRAM_WHY_TAKEN);
 	if (state && transition->target == PROGRAM_TARGET_END)
 		add_others(emit, first);
 }
@@ -154,10 +156,10 @@ void emit_why_failed(struct emit *emit, uint32_t state, const struct program_tra
 {
 	uint32_t first;
 
-	if (!counts(emit))
+	if (!counts_refusals(emit))
 		return;
 	first = program_why_transition(emit->program, emit->rule, transition);
-	add(emit, first + PROGRAM_WHY_FAILED);
+	add_refusal_word(emit, first + PROGRAM_WHY_FAILED);
 	if (state && transition->target != PROGRAM_TARGET_END)
 		add_others(emit, first);
 }
@@ -184,7 +186,7 @@ uint64_t memory_seen_bytes(struct memory *memory)
 	return (uint64_t)memory->seen_stride * memory->cpu_count;
 }
 
-static uint64_t value_of(const uint64_t *count)
+static uint64_t load_count(const uint64_t *count)
 {
 	return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
@@ -199,17 +201,17 @@ static void add_seen(const struct memory *memory, const struct program_rule *rul
 
 		for (uint32_t cpu = 0; cpu < memory->cpu_count && program_why_looks_at(program, rule, type); cpu++)
 			counts[program_why_type(program, rule, type) + PROGRAM_WHY_SEEN] +=
-				value_of((const uint64_t *)(all + (size_t)cpu * memory->seen_stride) + type);
+				load_count((const uint64_t *)(all + (size_t)cpu * memory->seen_stride) + type);
 	}
 }
 
 /* Runs that wait; those that a loss has spoiled end when they are next met. */
-static void add_open(const struct memory *memory, const struct plan_rule *rule, uint64_t *counts)
+static void add_open_runs(const struct memory *memory, const struct plan_rule *rule, uint64_t *counts)
 {
 	const struct memory_rule *at = &memory->rules[rule->index];
 	const struct matcher_control *control = memory_at(memory, &at->control);
 	const uint8_t *runs = memory_at(memory, &at->runs);
-	uint64_t used = value_of(&control->used);
+	uint64_t used = load_count(&control->used);
 
 	if (used >= rule->rule->pool)
 		used = at->places;
@@ -218,7 +220,7 @@ static void add_open(const struct memory *memory, const struct plan_rule *rule, 
 
 		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED) || run->state >= rule->rule->state_count)
 			continue;
-		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)value_of(&control->epoch))
+		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)load_count(&control->epoch))
 			counts[PROGRAM_WHY_DISCARDED]++;
 		else
 			counts[program_why_state(run->state) + PROGRAM_WHY_OPEN]++;
@@ -237,8 +239,8 @@ void memory_count_why(const struct memory *memory, uint32_t index, uint64_t *cou
 	own = memory_at(memory, &at->why);
 	for (uint32_t cpu = 0; cpu < memory->cpu_count; cpu++)
 		for (uint32_t i = 0; i < words; i++)
-			counts[i] += value_of((const uint64_t *)(own + (size_t)cpu * at->why_stride) + i);
+			counts[i] += load_count((const uint64_t *)(own + (size_t)cpu * at->why_stride) + i);
 	add_seen(memory, rule->rule, counts);
 	if (rule->has_runs)
-		add_open(memory, rule, counts);
+		add_open_runs(memory, rule, counts);
 }

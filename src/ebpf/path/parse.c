@@ -15,7 +15,7 @@ struct making {
 };
 
 /* Recursion is bounded by the parser, but for chains of operators, which go to the left. */
-static int make(const struct making *making, const struct event_path *path, struct source_node **made)
+static int make_path_node(const struct making *making, const struct event_path *path, struct source_node **made)
 {
 	struct source_node *node = arena_zero(making->arena, 1, sizeof *node);
 	bool in_record = path->op >= SOURCE_CTX && path->op <= SOURCE_CTXLOC;
@@ -42,9 +42,9 @@ static int make(const struct making *making, const struct event_path *path, stru
 		return -EINVAL;
 	}
 	if (path->left)
-		result = make(making, path->left, &node->left);
+		result = make_path_node(making, path->left, &node->left);
 	if (!result && path->right)
-		result = make(making, path->right, &node->right);
+		result = make_path_node(making, path->right, &node->right);
 	return result;
 }
 
@@ -54,7 +54,7 @@ int path_parse_path(const char *text, struct arena *arena, struct source_node **
 	struct event_path *path;
 	int result = event_path_parse(text, arena, &path, reason, size);
 
-	return result ? result : make(&making, path, parsed);
+	return result ? result : make_path_node(&making, path, parsed);
 }
 
 int path_parse_when(const char *text, struct arena *arena, struct source_conditions *parsed, char *reason, size_t size)
@@ -74,7 +74,7 @@ int path_parse_when(const char *text, struct arena *arena, struct source_conditi
 		struct source_condition *to = &parsed->items[parsed->count];
 
 		*to = (struct source_condition){ .compare = from->compare, .value = from->value };
-		result = make(&making, from->path, &to->path);
+		result = make_path_node(&making, from->path, &to->path);
 	}
 	return result;
 }
@@ -92,6 +92,6 @@ int path_parse_scope(const char *text, struct arena *arena, struct source_paths 
 	if (!parsed->items)
 		return -ENOMEM;
 	for (; !result && parsed->count < scope.count; parsed->count++)
-		result = make(&making, scope.items[parsed->count], &parsed->items[parsed->count]);
+		result = make_path_node(&making, scope.items[parsed->count], &parsed->items[parsed->count]);
 	return result;
 }

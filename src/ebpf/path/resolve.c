@@ -56,7 +56,7 @@ static const struct {
 #endif
 };
 
-static int refuse(struct source_binding *binding, int code, const char *format, const char *name)
+static int refuse_name(struct source_binding *binding, int code, const char *format, const char *name)
 {
 	snprintf(binding->reason, binding->size, format, name);
 	return code;
@@ -79,7 +79,7 @@ static int find_argument(struct source_binding *binding, const char *name, uint3
 	const struct btf_tracepoint *tracepoint = &binding->tracepoint;
 
 	if (binding->classic)
-		return refuse(binding, -EINVAL, "'%s': a tracepoint read from tracefs has no arguments", name);
+		return refuse_name(binding, -EINVAL, "'%s': a tracepoint read from tracefs has no arguments", name);
 	for (uint32_t i = 0; i < tracepoint->param_count; i++) {
 		if (strcmp(btf_kernel_name(binding->btf, tracepoint->params[i].name_off), name) == 0) {
 			*found = i;
@@ -89,7 +89,7 @@ static int find_argument(struct source_binding *binding, const char *name, uint3
 	int64_t number = positional(name);
 
 	if (number < 0 || number >= tracepoint->param_count)
-		return refuse(binding, -ENOENT, "the tracepoint has no argument '%s'", name);
+		return refuse_name(binding, -ENOENT, "the tracepoint has no argument '%s'", name);
 	*found = (uint32_t)number;
 	return 0;
 }
@@ -128,7 +128,7 @@ static int resolve_access(struct source_binding *binding, struct source_node *no
 		if (!binding->task_struct)
 			binding->task_struct = btf_kernel_find(binding->btf, BTF_KIND_STRUCT, "task_struct");
 		if (!binding->task_struct)
-			return refuse(binding, -ENOENT, "the kernel describes no struct %s", "task_struct");
+			return refuse_name(binding, -ENOENT, "the kernel describes no struct %s", "task_struct");
 		type = binding->task_struct;
 		/* The walk starts at the struct itself, one pointer further than at an argument. */
 	} else {
@@ -159,7 +159,7 @@ static int resolve_cast(struct source_binding *binding, struct source_node *node
 		binding->cast_name = node->name;
 	}
 	if (!binding->cast)
-		return refuse(binding, -ENOENT, "the kernel describes no struct %s", node->name);
+		return refuse_name(binding, -ENOENT, "the kernel describes no struct %s", node->name);
 	const struct btf_path path = {
 		.type = binding->cast,
 		.from_struct = true,
@@ -175,8 +175,9 @@ static int resolve_syscall_arg(struct source_binding *binding, struct source_nod
 	const struct event_path_step *hops = syscall_args[node->value];
 
 	if (!hops[0].member)
-		return refuse(binding, -ENOENT, "asterism does not know where system calls keep their arguments on %s",
-			      "this architecture");
+		return refuse_name(binding, -ENOENT,
+				   "asterism does not know where system calls keep their arguments on %s",
+				   "this architecture");
 	node->op = SOURCE_ACCESS;
 	node->name = "regs";
 	node->hops = arena_zero(binding->arena, 2, sizeof *hops);
@@ -213,10 +214,11 @@ static int resolve_register(struct source_binding *binding, struct source_node *
 							  : user_registers.caller;
 
 	if (!binding->is_probe)
-		return refuse(binding, -EINVAL, "%s has registers of a function", "only a probe in user code");
+		return refuse_name(binding, -EINVAL, "%s has registers of a function", "only a probe in user code");
 	if (user_registers.result < 0 || offset < 0)
-		return refuse(binding, -ENOENT, "asterism does not know where functions keep their arguments on %s",
-			      "this architecture");
+		return refuse_name(binding, -ENOENT,
+				   "asterism does not know where functions keep their arguments on %s",
+				   "this architecture");
 	struct source_node reg = { .op = SOURCE_CTX, .value = offset, .bytes = 8 };
 
 	if (node->op == SOURCE_USER_CALLER && user_registers.stack >= 0) {
@@ -259,7 +261,7 @@ int path_resolve_integer(struct source_binding *binding, struct source_node *nod
 	int result = path_resolve(binding, node);
 
 	if (!result && path_is_string(node))
-		result = refuse(binding, -EINVAL, "found a string where %s is needed", "a number");
+		result = refuse_name(binding, -EINVAL, "found a string where %s is needed", "a number");
 	return result;
 }
 
@@ -271,9 +273,9 @@ static int resolve_length(struct source_binding *binding, struct source_node *no
 	if (result)
 		return result;
 	if (text->op != SOURCE_KSTR && text->op != SOURCE_USTR && !path_is_string(text))
-		return refuse(binding, -EINVAL, "found %s where a string is needed", "a number");
+		return refuse_name(binding, -EINVAL, "found %s where a string is needed", "a number");
 	if (walk_is(text->op) || text->op == SOURCE_CTXSTR || text->op == SOURCE_CTXLOC)
-		return refuse(binding, -EINVAL, "%s takes kstr(), ustr(), user_chars() or an array", "length()");
+		return refuse_name(binding, -EINVAL, "%s takes kstr(), ustr(), user_chars() or an array", "length()");
 	return 0;
 }
 
@@ -308,8 +310,8 @@ int path_resolve(struct source_binding *binding, struct source_node *node)
 	case SOURCE_CTXLOC:
 		return binding->classic || binding->is_awaited
 			       ? 0
-			       : refuse(binding, -EINVAL, "%s needs a tracepoint read from tracefs",
-					"an offset in the record");
+			       : refuse_name(binding, -EINVAL, "%s needs a tracepoint read from tracefs",
+					     "an offset in the record");
 	case SOURCE_KSTR:
 	case SOURCE_USTR:
 	case SOURCE_BE16:

@@ -260,7 +260,7 @@ static uint32_t longest(const struct source_node *text)
 }
 
 /* Adds a piece of so many bytes with its NUL; goes to done where the string ends in it. */
-static void add_piece(struct ebpf_asm *as, const struct measuring *measuring, uint32_t bytes)
+static void add_string_piece(struct ebpf_asm *as, const struct measuring *measuring, uint32_t bytes)
 {
 	ebpf_mov(as, R1, R10);
 	ebpf_alu_imm(as, BPF_ADD, R1, measuring->piece);
@@ -280,7 +280,7 @@ static void add_piece(struct ebpf_asm *as, const struct measuring *measuring, ui
 }
 
 /* r0 = the address of the string, or 0. */
-static void find_text(struct ebpf_asm *as, const struct source_style *style, const struct source_node *text)
+static void find_string_address(struct ebpf_asm *as, const struct source_style *style, const struct source_node *text)
 {
 	uint32_t null = ebpf_label(as);
 
@@ -308,13 +308,13 @@ void path_emit_length(struct ebpf_asm *as, const struct source_style *style, con
 		.helper = is_user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str,
 	};
 
-	find_text(as, style, text);
+	find_string_address(as, style, text);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, end);
 	ebpf_store(as, BPF_DW, R10, measuring.at, R0);
 	ebpf_store_imm(as, BPF_DW, R10, measuring.total, 0);
 	for (uint32_t left = longest(text), bytes; left > 0; left -= bytes - 1) {
 		bytes = left < PIECE_BYTES - 1 ? left + 1 : PIECE_BYTES;
-		add_piece(as, &measuring, bytes);
+		add_string_piece(as, &measuring, bytes);
 	}
 	ebpf_jump(as, measuring.done);
 	ebpf_bind(as, measuring.bad);

@@ -32,19 +32,19 @@ static struct source_node *new_register(struct source_binding *binding, int32_t 
 }
 
 /* left op right; NULL where one is, or there is no memory. */
-static struct source_node *join(struct source_binding *binding, enum source_op op, struct source_node *left,
-				struct source_node *right)
+static struct source_node *join_nodes(struct source_binding *binding, enum source_op op, struct source_node *left,
+				      struct source_node *right)
 {
 	return left && right ? new_node(binding, &(struct source_node){ .op = op, .left = left, .right = right })
 			     : NULL;
 }
 
-static struct source_node *add(struct source_binding *binding, struct source_node *left, int64_t more)
+static struct source_node *add_sum_node(struct source_binding *binding, struct source_node *left, int64_t more)
 {
 	if (!more)
 		return left;
-	return join(binding, SOURCE_ADD, left,
-		    new_node(binding, &(struct source_node){ .op = SOURCE_CONST, .value = more }));
+	return join_nodes(binding, SOURCE_ADD, left,
+			  new_node(binding, &(struct source_node){ .op = SOURCE_CONST, .value = more }));
 }
 
 /* Where the memory is that a register points to. */
@@ -56,10 +56,11 @@ static struct source_node *address_of(struct source_binding *binding, const stru
 	if (argument->base != USDT_NO_REGISTER)
 		base = new_register(binding, argument->base);
 	if (argument->index != USDT_NO_REGISTER)
-		index = join(binding, SOURCE_SHL, new_register(binding, argument->index), new_node(binding, &shift));
+		index = join_nodes(binding, SOURCE_SHL, new_register(binding, argument->index),
+				   new_node(binding, &shift));
 	if (argument->base != USDT_NO_REGISTER && argument->index != USDT_NO_REGISTER)
-		base = join(binding, SOURCE_ADD, base, index);
-	return add(binding, argument->base == USDT_NO_REGISTER ? index : base, argument->value);
+		base = join_nodes(binding, SOURCE_ADD, base, index);
+	return add_sum_node(binding, argument->base == USDT_NO_REGISTER ? index : base, argument->value);
 }
 
 struct variable {
@@ -67,7 +68,7 @@ struct variable {
 	uint64_t address;
 };
 
-static int look(void *context, const struct elf_function *symbol)
+static int look_at_symbol(void *context, const struct elf_function *symbol)
 {
 	struct variable *variable = context;
 
@@ -84,8 +85,8 @@ static int find_variable(const char *path, struct variable *variable)
 	int result = fd < 0 ? -ENOENT : elf_code_open(fd, ELF_DATA, &data);
 
 	if (!result)
-		result = elf_code_each(data, ELF_FULL, SIZE_MAX, look, variable) ||
-					 elf_code_each(data, ELF_LINKING, SIZE_MAX, look, variable)
+		result = elf_code_each(data, ELF_FULL, SIZE_MAX, look_at_symbol, variable) ||
+					 elf_code_each(data, ELF_LINKING, SIZE_MAX, look_at_symbol, variable)
 				 ? 0
 				 : -ENOENT;
 	elf_code_free(data);
@@ -114,13 +115,13 @@ static int find_address(struct source_binding *binding, const struct usdt_argume
 	uint64_t distance = variable.address - place->address + (uint64_t)argument->value;
 
 	if (!result)
-		*address = add(binding, new_register(binding, usdt_instruction_pointer(place->machine)),
-			       (int64_t)distance);
+		*address = add_sum_node(binding, new_register(binding, usdt_instruction_pointer(place->machine)),
+					(int64_t)distance);
 	return result;
 }
 
 /* The lowest bytes of value, extended. */
-static int64_t narrow(const struct usdt_argument *argument)
+static int64_t narrow_argument(const struct usdt_argument *argument)
 {
 	unsigned unused = 64 - argument->bytes * 8;
 	uint64_t value = (uint64_t)argument->value << unused;
@@ -143,7 +144,7 @@ int path_resolve_usdt(struct source_binding *binding, struct source_node *node)
 	if (result)
 		return result;
 	if (argument.place == USDT_CONSTANT) {
-		*node = (struct source_node){ .op = SOURCE_CONST, .value = narrow(&argument) };
+		*node = (struct source_node){ .op = SOURCE_CONST, .value = narrow_argument(&argument) };
 		return 0;
 	}
 	if (argument.place == USDT_REGISTER) {

@@ -471,7 +471,7 @@ void path_emit_condition(struct ebpf_asm *as, const struct source_style *style,
 	ebpf_jump_if(as, op, R0, R1, label);
 }
 
-static struct width width_of(enum event_value value)
+static struct width width_of_value(enum event_value value)
 {
 	switch (value) {
 	case EVENT_U8:
@@ -494,7 +494,7 @@ static struct width width_of(enum event_value value)
 void path_emit_number(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path,
 		      enum event_value value)
 {
-	struct width wanted = width_of(value), loaded;
+	struct width wanted = width_of_value(value), loaded;
 
 	loaded = emit_narrow(as, style, path);
 	if (value == EVENT_BOOL) {

@@ -182,7 +182,7 @@ static void expect_name_row(const struct judging *judging, const struct containe
 	ebpf_alu_imm(as, BPF_SUB, R8, before + behind);
 }
 
-static void judge(struct judging *judging, const struct container_convention *row)
+static void judge_container_row(struct judging *judging, const struct container_convention *row)
 {
 	struct ebpf_asm *as = judging->as;
 	int32_t at = 0;
@@ -341,7 +341,7 @@ static void write_judge(const struct walking *walking)
 	ebpf_jump_if_imm(as, BPF_JGT, R7, SUM - NAME, judging.none);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, NAME_LAST, judging.none);
 	for (int i = 0; i < CONTAINER_CONVENTIONS; i++)
-		judge(&judging, &container_conventions[i]);
+		judge_container_row(&judging, &container_conventions[i]);
 	ebpf_jump(as, judging.none);
 	ebpf_bind(as, judging.unescaped);
 	unescape_id(walking);

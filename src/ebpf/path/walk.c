@@ -196,7 +196,7 @@ static const struct walk {
 	{ SOURCE_USER_ARGS, "read_args", write_args },
 };
 
-static const struct walk *find(enum source_op op)
+static const struct walk *find_op_walk(enum source_op op)
 {
 	for (size_t i = 0; i < sizeof walks / sizeof *walks - 1; i++)
 		if (walks[i].op == op)
@@ -206,7 +206,7 @@ static const struct walk *find(enum source_op op)
 
 static uint32_t function_of(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
-	const struct walk *walk = find(path->op);
+	const struct walk *walk = find_op_walk(path->op);
 	struct walking walking = { .as = as, .style = style, .offsets = path->offsets };
 	uint32_t function;
 

@@ -12,7 +12,7 @@ static const struct react_action *action_of(const struct program *program, uint3
 }
 
 /* Whether it leaves somebody behind who has to be let go on. */
-static bool stops(const struct react_action *action)
+static bool plan_stops_process(const struct react_action *action)
 {
 	return action->primitive == REACT_HOLD || (action->primitive == REACT_SEND_SIGNAL && action->signal == SIGSTOP);
 }
@@ -23,7 +23,7 @@ static bool is_done_here(const struct plan_draft *draft, uint32_t statement, boo
 
 	if (!draft->options->allowed || !draft->options->allowed[statement] || !action)
 		return false;
-	if (stops(action) && !draft->options->may_stop)
+	if (plan_stops_process(action) && !draft->options->may_stop)
 		return false;
 	/* The sweep runs in our own process: there is no process to be met. */
 	if (action->primitive == REACT_HOLD || action->primitive == REACT_STACK)

@@ -81,7 +81,7 @@ static void number_places(const struct plan *plan, struct plan_cascade *cascade)
 }
 
 /* Whether rule may raise something at an event of type, or at a deadline. */
-static bool begins(const struct plan *plan, uint32_t rule, uint32_t type)
+static bool may_begin_cascade(const struct plan *plan, uint32_t rule, uint32_t type)
 {
 	if (type == PROGRAM_NONE)
 		return plan->rules[rule].raises &&
@@ -89,7 +89,7 @@ static bool begins(const struct plan *plan, uint32_t rule, uint32_t type)
 	return raises_at(plan, rule, type);
 }
 
-static int init(const struct plan *plan, struct plan_cascade *cascade)
+static int init_cascade(const struct plan *plan, struct plan_cascade *cascade)
 {
 	const struct program *program = plan->program;
 
@@ -106,12 +106,12 @@ int plan_cascade(const struct plan *plan, uint32_t type, const struct plan_part 
 {
 	if (!plan_cascade_begins(plan, type, part))
 		return 0;
-	if (!cascade->rules && init(plan, cascade)) {
+	if (!cascade->rules && init_cascade(plan, cascade)) {
 		plan_cascade_fini(cascade);
 		return -ENOMEM;
 	}
 	for (uint32_t rule = part->first; rule < part->end; rule++)
-		if (begins(plan, rule, type))
+		if (may_begin_cascade(plan, rule, type))
 			reach(plan, rule, cascade);
 	number_places(plan, cascade);
 	return 1;
@@ -120,7 +120,7 @@ int plan_cascade(const struct plan *plan, uint32_t type, const struct plan_part 
 bool plan_cascade_begins(const struct plan *plan, uint32_t type, const struct plan_part *part)
 {
 	for (uint32_t rule = part->first; rule < part->end; rule++)
-		if (begins(plan, rule, type))
+		if (may_begin_cascade(plan, rule, type))
 			return true;
 	return false;
 }

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static void put_number(struct text_buffer *out, const char *name, uint64_t number)
+static void put_plan_number(struct text_buffer *out, const char *name, uint64_t number)
 {
 	text_printf(out, ",\"%s\":%" PRIu64, name, number);
 }
@@ -55,8 +55,8 @@ static void put_header(struct text_buffer *out, const char *name, uint8_t fields
 	text_append(out, "]");
 }
 
-static void put_fields(struct text_buffer *out, const struct plan *plan, const struct plan_event *event,
-		       const char *name, const bool *set)
+static void put_plan_fields(struct text_buffer *out, const struct plan *plan, const struct plan_event *event,
+			    const char *name, const bool *set)
 {
 	const struct program_type *type = &plan->program->types[event->type];
 	const char *separator = "";
@@ -90,7 +90,7 @@ static void put_walks(struct text_buffer *out, const struct plan *plan, const st
 	text_append(out, "]");
 }
 
-static void put_event(struct text_buffer *out, const struct plan *plan, const struct plan_event *event)
+static void put_plan_event(struct text_buffer *out, const struct plan *plan, const struct plan_event *event)
 {
 	const struct program *program = plan->program;
 
@@ -110,20 +110,20 @@ static void put_event(struct text_buffer *out, const struct plan *plan, const st
 	put_header(out, "header_first", event->header.early);
 	put_header(out, "header_then", event->header.late & (uint8_t)~event->header.early);
 	put_header(out, "header_at_match", event->header.match & (uint8_t) ~(event->header.early | event->header.late));
-	put_fields(out, plan, event, "reads", event->reads);
-	put_fields(out, plan, event, "may_be_unread", event->may_be_unread);
+	put_plan_fields(out, plan, event, "reads", event->reads);
+	put_plan_fields(out, plan, event, "may_be_unread", event->may_be_unread);
 	text_append(out, "}");
 }
 
-static void put_sums(struct text_buffer *out, const struct plan_sums *sums)
+static void put_plan_sums(struct text_buffer *out, const struct plan_sums *sums)
 {
 	text_printf(out, ",\"adds_up\":%s", sums->here ? "{" : "null");
 	if (sums->here) {
 		text_printf(out, "\"keys\":%u", sums->keys);
-		put_number(out, "key_bytes", sums->key_bytes);
-		put_number(out, "row_words", sums->row_words);
-		put_number(out, "bucket_bits", sums->bucket_bits);
-		put_number(out, "halves", sums->halves);
+		put_plan_number(out, "key_bytes", sums->key_bytes);
+		put_plan_number(out, "row_words", sums->row_words);
+		put_plan_number(out, "bucket_bits", sums->bucket_bits);
+		put_plan_number(out, "halves", sums->halves);
 		text_append(out, "}");
 	}
 	if (sums->why_not) {
@@ -132,7 +132,7 @@ static void put_sums(struct text_buffer *out, const struct plan_sums *sums)
 	}
 }
 
-static void put_events(struct text_buffer *out, const struct plan *plan, uint32_t rule)
+static void put_plan_events(struct text_buffer *out, const struct plan *plan, uint32_t rule)
 {
 	const char *separator = "";
 
@@ -143,7 +143,7 @@ static void put_events(struct text_buffer *out, const struct plan *plan, uint32_
 		if (!event || !event->wants)
 			continue;
 		text_append(out, separator);
-		put_event(out, plan, event);
+		put_plan_event(out, plan, event);
 		separator = ",";
 	}
 	text_append(out, "]");
@@ -158,20 +158,20 @@ void plan_explain_json(const struct plan *plan, uint32_t index, const struct pro
 	text_json(out, program_text(plan->program, rule->rule->name));
 	text_printf(out, ",\"here\":%s", rule->here ? "true" : "false");
 	if (rule->here) {
-		put_number(out, "pool", rule->has_runs ? rule->rule->pool : 0);
-		put_number(out, "kept_bytes", rule->area_bytes);
-		put_number(out, "bucket_bits", rule->bucket_bits);
-		put_number(out, "stripe_slots", rule->stripe_slots);
-		put_number(out, "inner_bits", rule->inner_bits);
-		put_number(out, "kept_events", rule->history.entries);
-		put_number(out, "log_events", rule->history.log_entries);
-		put_number(out, "groups", rule->group_count);
+		put_plan_number(out, "pool", rule->has_runs ? rule->rule->pool : 0);
+		put_plan_number(out, "kept_bytes", rule->area_bytes);
+		put_plan_number(out, "bucket_bits", rule->bucket_bits);
+		put_plan_number(out, "stripe_slots", rule->stripe_slots);
+		put_plan_number(out, "inner_bits", rule->inner_bits);
+		put_plan_number(out, "kept_events", rule->history.entries);
+		put_plan_number(out, "log_events", rule->history.log_entries);
+		put_plan_number(out, "groups", rule->group_count);
 		put_truths(out, rule, plan_rule_truths);
 		put_acts(out, "at_event", &rule->at_event);
 		put_acts(out, "at_deadline", &rule->at_deadline);
 		if (rule->rule->aggregation)
-			put_sums(out, &rule->sums);
-		put_events(out, plan, index);
+			put_plan_sums(out, &rule->sums);
+		put_plan_events(out, plan, index);
 	}
 	program_order_json(plan->program, index, measures, out);
 	text_append(out, "}\n");

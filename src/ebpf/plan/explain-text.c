@@ -8,7 +8,7 @@
 #include "program/query.h"
 
 /* Begins a line of its own for the first item, else puts a separator. */
-static void item(struct text_buffer *out, const char **head, const char *separator)
+static void put_item(struct text_buffer *out, const char **head, const char *separator)
 {
 	text_append(out, *head ? *head : separator);
 	*head = NULL;
@@ -25,7 +25,7 @@ static void print_truths(struct text_buffer *out, const char *head, const void *
 	for (; truths->name; truths++) {
 		if (!truths->words || !plan_is_true(of, truths))
 			continue;
-		item(out, &head, "\n             ");
+		put_item(out, &head, "\n             ");
 		text_append(out, truths->words);
 	}
 	end_items(out, head);
@@ -37,7 +37,7 @@ static void print_header(struct text_buffer *out, const char *words, uint8_t fie
 
 	for (uint32_t i = 0; i < EVENT_HEADER_FIELDS; i++)
 		if (fields >> i & 1) {
-			item(out, &head, ", ");
+			put_item(out, &head, ", ");
 			text_append(out, event_header_fields[i].name);
 		}
 	end_items(out, head);
@@ -51,7 +51,7 @@ static void print_body(struct text_buffer *out, const struct plan *plan, const s
 
 	for (uint32_t i = 0; i < type->field_count; i++)
 		if (event->reads[i]) {
-			item(out, &head, ", ");
+			put_item(out, &head, ", ");
 			text_printf(out, "%s%s", program_text(plan->program, fields[i].name),
 				    event->may_be_unread[i] ? " (may be unread)" : "");
 		}
@@ -70,7 +70,7 @@ static void print_walks(struct text_buffer *out, const struct plan *plan, const 
 
 		text_printf(out, "    finds    %s", walk->key ? program_text(plan->program, class->label) : "itself");
 		for (uint32_t j = 0; j < walk->state_count; j++) {
-			item(out, &head, ", ");
+			put_item(out, &head, ", ");
 			text_printf(out, "%u", walk->states[j]);
 		}
 		text_append(out, "\n");
@@ -107,7 +107,7 @@ static void print_acts(struct text_buffer *out, const struct plan *plan, const s
 
 	for (uint32_t i = 0; i < rule->rule->statement_count; i++)
 		if (acts->done >> i & 1) {
-			item(out, &head, ", ");
+			put_item(out, &head, ", ");
 			text_append(out, program_call(plan->program, &statements[i])->name);
 		}
 	text_printf(out, "%s%s\n", head ? "" : "; ", acts->reports ? "reported to user space" : "not reported");

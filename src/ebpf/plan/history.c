@@ -13,7 +13,7 @@ enum { UNREACHED = -1 };
 /* A log has this many bytes for each so many runs of POOL. */
 enum { LOG_BYTES = 4 << 20, LOG_RUNS = 16384, LOG_SHARES_MAX = 16 };
 
-static bool is_kept(const struct program_transition *transition)
+static bool is_transition_kept(const struct program_transition *transition)
 {
 	return transition->element != PROGRAM_NONE && transition->target != PROGRAM_TARGET_END;
 }
@@ -27,7 +27,7 @@ static uint32_t largest_record(const struct program *program, const struct progr
 		const struct program_transition *transition = program_transitions(program, state);
 
 		for (uint32_t j = 0; j < state->transition_count; j++, transition++)
-			if (is_kept(transition) && program->types[transition->type].record_bytes > largest)
+			if (is_transition_kept(transition) && program->types[transition->type].record_bytes > largest)
 				largest = program->types[transition->type].record_bytes;
 	}
 	return largest;
@@ -37,15 +37,15 @@ static uint32_t largest_record(const struct program *program, const struct progr
  * Follows the transitions of state with `kept` records behind it. Returns whether some state was found to be reachable
  * with more records than known; the most that a match has is noted in *most.
  */
-static bool follow(const struct program *program, const struct program_rule *rule, uint32_t index, int *known,
-		   int *most)
+static bool follow_history(const struct program *program, const struct program_rule *rule, uint32_t index, int *known,
+			   int *most)
 {
 	const struct program_state *state = &program_states(program, rule)[index];
 	const struct program_transition *transition = program_transitions(program, state);
 	bool changed = false;
 
 	for (uint32_t j = 0; j < state->transition_count; j++, transition++) {
-		int kept = known[index] + is_kept(transition);
+		int kept = known[index] + is_transition_kept(transition);
 
 		if (transition->target == PROGRAM_TARGET_END)
 			continue;
@@ -73,7 +73,7 @@ static int longest(const struct program *program, const struct program_rule *rul
 	while (changed && most <= PLAN_HISTORY_MAX) {
 		changed = false;
 		for (uint32_t i = 0; i < rule->state_count; i++)
-			if (known[i] != UNREACHED && follow(program, rule, i, known, &most))
+			if (known[i] != UNREACHED && follow_history(program, rule, i, known, &most))
 				changed = true;
 	}
 	alloc_free(known);

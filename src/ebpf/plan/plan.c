@@ -67,7 +67,7 @@ static int find_rule(struct plan_draft *draft, struct plan_rule *rule)
 }
 
 /* The events of type, as far as they do not depend on other types'. */
-static int find_type(struct plan_draft *draft, uint32_t type)
+static int plan_type_events(struct plan_draft *draft, uint32_t type)
 {
 	const struct program *program = draft->program;
 	struct plan_event *events;
@@ -98,7 +98,7 @@ static int find_type(struct plan_draft *draft, uint32_t type)
 	return error;
 }
 
-static void settle(struct plan_draft *draft)
+static void settle_events(struct plan_draft *draft)
 {
 	for (uint32_t type = 0; type < draft->program->type_count; type++)
 		for (uint32_t i = 0; i < draft->types[type].event_count; i++) {
@@ -108,7 +108,7 @@ static void settle(struct plan_draft *draft)
 		}
 }
 
-static int find_all(struct plan_draft *draft)
+static int find_draft_rules(struct plan_draft *draft)
 {
 	int error = choose_rules(draft);
 
@@ -118,13 +118,13 @@ static int find_all(struct plan_draft *draft)
 		if (draft->rules[i].here)
 			error = find_rule(draft, &draft->rules[i]);
 	for (uint32_t type = 0; type < draft->program->type_count && !error; type++)
-		error = find_type(draft, type);
+		error = plan_type_events(draft, type);
 	if (!error)
-		settle(draft);
+		settle_events(draft);
 	return error;
 }
 
-static int make(struct plan *plan, const struct program *program, const struct plan_options *options)
+static int make_plan(struct plan *plan, const struct program *program, const struct plan_options *options)
 {
 	struct arena *arena = plan->arena = arena_new();
 	struct plan_draft draft = { .plan = plan, .options = options, .program = program };
@@ -143,13 +143,13 @@ static int make(struct plan *plan, const struct program *program, const struct p
 	draft.events = arena_zero(arena, program->type_count, sizeof *draft.events);
 	if (!plan->rules || !plan->types || !plan->transitions || !draft.events)
 		return -ENOMEM;
-	return find_all(&draft);
+	return find_draft_rules(&draft);
 }
 
 int plan_new(const struct program *program, const struct plan_options *options, struct plan **made)
 {
 	struct plan *plan = alloc_zero(1, sizeof *plan);
-	int error = plan ? make(plan, program, options) : -ENOMEM;
+	int error = plan ? make_plan(plan, program, options) : -ENOMEM;
 
 	if (error)
 		plan_free(plan);

@@ -7,7 +7,7 @@
 #include "ebpf/plan/plan-priv.h"
 #include "program/emissions.h"
 
-static bool is_taken(const struct plan_draft *draft, uint32_t type)
+static bool is_type_raised(const struct plan_draft *draft, uint32_t type)
 {
 	for (uint32_t i = 0; i < draft->program->rule_count; i++)
 		if (draft->rules[i].here && program_takes(draft->program, i, type))
@@ -62,7 +62,7 @@ int plan_find_raised(struct plan_draft *draft)
 		for (uint32_t j = 0; j < rule->statement_count && draft->rules[i].here; j++) {
 			const struct program_statement *statement = &program_statements(program, rule)[j];
 
-			if (!program_is_emission(statement) || !is_taken(draft, statement->type))
+			if (!program_is_emission(statement) || !is_type_raised(draft, statement->type))
 				continue;
 			draft->rules[i].raises = true;
 			draft->types[statement->type].raised = true;

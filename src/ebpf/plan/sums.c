@@ -47,7 +47,7 @@ static const char *judge_statements(const struct program *program, const struct 
 	return rule->statement_count ? "the rule also has DO" : NULL;
 }
 
-static const char *judge(const struct plan_draft *draft, uint32_t rule, uint32_t key_bytes)
+static const char *judge_sums(const struct plan_draft *draft, uint32_t rule, uint32_t key_bytes)
 {
 	const struct program *program = draft->program;
 	const struct program_aggregation *row = program_aggregation(program, &program->rules[rule]);
@@ -80,7 +80,7 @@ int ebpf_can_add_up(const struct program *program, uint32_t rule, const char **w
 	struct ebpf_node_info *nodes = ebpf_node_info_new(program);
 	const struct plan_draft draft = { .program = program, .options = &none, .nodes = nodes };
 
-	*why_not = nodes ? judge(&draft, rule, key_bytes_of(program, rule)) : "out of memory";
+	*why_not = nodes ? judge_sums(&draft, rule, key_bytes_of(program, rule)) : "out of memory";
 	alloc_free(nodes);
 	return !*why_not;
 }
@@ -136,7 +136,7 @@ int plan_sums(const struct plan_draft *draft, struct plan_rule *rule)
 	if (!row)
 		return 0;
 	sums->key_bytes = key_bytes_of(program, rule->index);
-	sums->why_not = judge(draft, rule->index, sums->key_bytes);
+	sums->why_not = judge_sums(draft, rule->index, sums->key_bytes);
 	if (sums->why_not)
 		return 0;
 	sums->sums = each = arena_zero(draft->plan->arena, row->aggregate_count, sizeof *each);

@@ -88,8 +88,8 @@ static int make_views(struct ebpf_recorder *recorder, const struct ebpf_recorder
 }
 
 /* Room for so many types more, and their forms. */
-static int describe(struct ebpf_recorder *recorder, struct layer *layer, const struct ebpf_record_type *types,
-		    struct asterism_diag *diag)
+static int describe_layer(struct ebpf_recorder *recorder, struct layer *layer, const struct ebpf_record_type *types,
+			  struct asterism_diag *diag)
 {
 	for (size_t i = 0; i < layer->count; i++) {
 		const struct ebpf_record_type *wanted = &types[i];
@@ -147,7 +147,7 @@ static int make_layer(struct ebpf_recorder *recorder, const struct ebpf_record_t
 	};
 	if (!layer->recorded || !layer->wants)
 		return diag_no_memory(diag);
-	return describe(recorder, layer, types, diag);
+	return describe_layer(recorder, layer, types, diag);
 }
 
 /* A path over the current task, or NULL where this kernel has no such thing. */
@@ -183,7 +183,7 @@ static int make_code(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 }
 
 /* The programs of the last layer. */
-static int load(struct ebpf_recorder *recorder, struct asterism_diag *diag)
+static int load_layer_programs(struct ebpf_recorder *recorder, struct asterism_diag *diag)
 {
 	struct layer *layer = &recorder->layers[recorder->layer_count - 1];
 	struct source_set_options options = recorder->sources;
@@ -226,7 +226,7 @@ static int open_recorder(struct ebpf_recorder *recorder, const struct ebpf_recor
 		result = make_layer(recorder, options->types, options->count, diag);
 	for (size_t i = 0; i < options->count && !result && options->is_gated; i++)
 		record_gates_set(&recorder->gates, i, true);
-	return result ? result : load(recorder, diag);
+	return result ? result : load_layer_programs(recorder, diag);
 }
 
 int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asterism_diag *diag,
@@ -254,7 +254,7 @@ int ebpf_recorder_extend(struct ebpf_recorder *recorder, const struct ebpf_recor
 	int result = make_layer(recorder, types, count, diag);
 
 	if (!result)
-		result = load(recorder, diag);
+		result = load_layer_programs(recorder, diag);
 	if (result && recorder->layer_count > before)
 		drop_layer(recorder);
 	return result;
@@ -290,7 +290,7 @@ bool ebpf_recorder_takes(const struct ebpf_recorder *recorder, size_t index)
 	return recorder->gates.map < 0 || record_gates_has(&recorder->gates, index);
 }
 
-static bool is_taken(void *context, const struct source_want *want)
+static bool is_want_taken(void *context, const struct source_want *want)
 {
 	return ebpf_recorder_takes(context, want->index);
 }
@@ -301,7 +301,7 @@ int ebpf_recorder_adjust(struct ebpf_recorder *recorder, struct asterism_diag *d
 
 	for (size_t i = 0; i < recorder->layer_count && !result; i++)
 		if (recorder->layers[i].is_attached)
-			result = source_set_adjust(recorder->layers[i].sources, is_taken, recorder, diag);
+			result = source_set_adjust(recorder->layers[i].sources, is_want_taken, recorder, diag);
 	return result;
 }
 

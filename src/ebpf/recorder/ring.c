@@ -17,7 +17,7 @@
 
 enum { CACHE_LINE_BYTES = 64 };
 
-static int explain(struct asterism_diag *diag, int error, uint64_t bytes)
+static int explain_ring_error(struct asterism_diag *diag, int error, uint64_t bytes)
 {
 	if (error == -EPERM)
 		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
@@ -30,7 +30,7 @@ static int explain(struct asterism_diag *diag, int error, uint64_t bytes)
 			  "the kernel refused rings of %llu bytes: %s", (unsigned long long)bytes, strerror(-error));
 }
 
-static int make_map(const char *name, uint32_t value_bytes, uint32_t count, void **memory, size_t *bytes)
+static int make_ring_map(const char *name, uint32_t value_bytes, uint32_t count, void **memory, size_t *bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -70,14 +70,14 @@ int record_rings_init(struct record_rings *rings, uint32_t sub_bytes, uint32_t s
 
 	if ((uint64_t)rings->cpu_count * sub_count > INT32_MAX ||
 	    (uint64_t)rings->cpu_count * rings->stride > INT32_MAX)
-		return explain(diag, -E2BIG, bytes);
-	rings->control_map = make_map("ring_control", rings->stride * rings->cpu_count, 1, (void **)&rings->control,
-				      &rings->control_bytes);
+		return explain_ring_error(diag, -E2BIG, bytes);
+	rings->control_map = make_ring_map("ring_control", rings->stride * rings->cpu_count, 1,
+					   (void **)&rings->control, &rings->control_bytes);
 	if (rings->control_map < 0)
-		return explain(diag, rings->control_map, bytes);
-	rings->data_map = make_map("ring_data", sub_bytes, rings->cpu_count * sub_count, (void **)&rings->data,
-				   &rings->data_bytes);
-	return rings->data_map < 0 ? explain(diag, rings->data_map, bytes) : 0;
+		return explain_ring_error(diag, rings->control_map, bytes);
+	rings->data_map = make_ring_map("ring_data", sub_bytes, rings->cpu_count * sub_count, (void **)&rings->data,
+					&rings->data_bytes);
+	return rings->data_map < 0 ? explain_ring_error(diag, rings->data_map, bytes) : 0;
 }
 
 void record_rings_fini(struct record_rings *rings)

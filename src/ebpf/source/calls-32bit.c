@@ -15,7 +15,8 @@ static const char dispatcher[] = "ia32_sys_call";
 
 enum { COUNT_BYTES = sizeof(uint64_t) };
 
-static int load(const struct calls_32bit *calls, uint32_t function, const struct calls_32bit_options *options)
+static int load_call_programs(const struct calls_32bit *calls, uint32_t function,
+			      const struct calls_32bit_options *options)
 {
 	struct ebpf_load_options load = {
 		.name = "calls_32bit",
@@ -47,14 +48,14 @@ static int load(const struct calls_32bit *calls, uint32_t function, const struct
 	return fd;
 }
 
-static int start(struct calls_32bit *calls, uint32_t function, const struct calls_32bit_options *options)
+static int start_call_programs(struct calls_32bit *calls, uint32_t function, const struct calls_32bit_options *options)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, map, .map_flags = BPF_F_MMAPABLE);
 
 	calls->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "calls_32bit", 4, COUNT_BYTES, 1, &map);
 	if (calls->map < 0)
 		return calls->map;
-	calls->program = load(calls, function, options);
+	calls->program = load_call_programs(calls, function, options);
 	if (calls->program < 0)
 		return calls->program;
 	void *page = mmap(NULL, COUNT_BYTES, PROT_READ, MAP_SHARED, calls->map, 0);
@@ -75,7 +76,7 @@ void calls_32bit_init(struct calls_32bit *calls, struct source_plan *plan, const
 
 	if (!function)
 		return;
-	if (start(calls, function, options))
+	if (start_call_programs(calls, function, options))
 		calls_32bit_fini(calls);
 	else
 		unit->counts_others = false;

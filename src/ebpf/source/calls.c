@@ -22,13 +22,13 @@ bool source_is_call(const struct source_node *path)
 				    : path->hop_count == 1 && strcmp(path->hops[0].member, "orig_ax") == 0;
 }
 
-static const struct source_node *find_number(const struct source_node *path)
+static const struct source_node *find_call_number(const struct source_node *path)
 {
 	if (!path || source_is_call(path))
 		return path;
-	const struct source_node *found = find_number(path->left);
+	const struct source_node *found = find_call_number(path->left);
 
-	return found ? found : find_number(path->right);
+	return found ? found : find_call_number(path->right);
 }
 
 static struct guess guess(const struct source_node *path, const struct source_node *number, uint64_t call)
@@ -73,7 +73,7 @@ const struct source_node *source_calls_find(const struct source_unit *unit, uint
 	if (unit->classic || strncmp(unit->tracepoint, "raw_syscalls:", strlen("raw_syscalls:")) != 0)
 		return NULL;
 	for (uint32_t i = 0; i < first->count && !number; i++)
-		number = find_number(first->items[i].path);
+		number = find_call_number(first->items[i].path);
 	for (uint64_t call = 0; number && call < SOURCE_CALLS; call++) {
 		wanted[call] = false;
 		for (size_t i = 0; i < unit->entry_count && !wanted[call]; i++)

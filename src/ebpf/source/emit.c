@@ -215,7 +215,8 @@ static void emit_record(struct emission *emission, const struct source_entry *en
  * The body of one entry. Where there are records as well, packed strings lie behind their header, and what the body
  * says of the time is the time of the record: one event has one ts, in the ring and for rules.
  */
-static void emit_body(struct emission *emission, const struct source_entry *entry, const struct source_style *style)
+static void emit_entry_body(struct emission *emission, const struct source_entry *entry,
+			    const struct source_style *style)
 {
 	struct ebpf_asm *as = emission->as;
 	bool shares = emission->is_mixed && entry->want->packed;
@@ -244,7 +245,7 @@ static void emit_bare(struct emission *emission, const struct source_entry *entr
 }
 
 /* Where control comes from label unread, r6-r9 may be anything: the entry's call is awaited, or the event unread. */
-static void codegen_unread(struct emission *emission, const struct source_entry *entry, uint32_t next)
+static void emission_unread(struct emission *emission, const struct source_entry *entry, uint32_t next)
 {
 	const struct source_emit_options *options = emission->options;
 	struct source_style style = emission->style;
@@ -325,11 +326,11 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 		emit_record(emission, entry, &reading);
 	if (entry->want->counted)
 		emit_count(emission, offsetof(struct source_counters, events));
-	emit_body(emission, entry, &reading);
+	emit_entry_body(emission, entry, &reading);
 	if (entry->await || source_asks_user(entry) || has_user_number(entry)) {
 		ebpf_jump(as, next);
 		ebpf_bind(as, unread);
-		codegen_unread(emission, entry, next);
+		emission_unread(emission, entry, next);
 	}
 	ebpf_bind(as, next);
 	if (item->undecided == 0)
@@ -470,7 +471,7 @@ static void emit_scope(struct emission *emission)
 }
 
 /* r0 is the value of path, which is known from here on. */
-static void know(struct emission *emission, const struct source_node *path)
+static void know_path(struct emission *emission, const struct source_node *path)
 {
 	emission->style.known_slot = ebpf_stack_take(emission->as, 8);
 	emission->style.known = path;
@@ -488,7 +489,7 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 		return;
 	source_calls_emit(as, &emission->style, options->number, &options->memory,
 			  emission->counts_others ? unwanted : quiet);
-	know(emission, options->number);
+	know_path(emission, options->number);
 	if (!emission->counts_others)
 		return;
 	ebpf_jump(as, wanted);
@@ -505,7 +506,7 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 }
 
 /* Before everything else: leaves for out unless something in scope happens here, for quiet without any trace. */
-static void codegen_begin(struct emission *emission, uint32_t quiet)
+static void emission_begin(struct emission *emission, uint32_t quiet)
 {
 	struct ebpf_asm *as = emission->as;
 
@@ -516,7 +517,7 @@ static void codegen_begin(struct emission *emission, uint32_t quiet)
 		emit_scope(emission);
 		if (emission->unit->cookie) {
 			path_emit_value(as, &emission->style, emission->unit->cookie);
-			know(emission, emission->unit->cookie);
+			know_path(emission, emission->unit->cookie);
 		}
 	} else {
 		emission->style.detached = true;
@@ -580,7 +581,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	emission.context_slot = ebpf_stack_take(as, 8);
 	if (!emission.scratch)
 		emission.record = ebpf_stack_take(as, extent);
-	codegen_begin(&emission, quiet);
+	emission_begin(&emission, quiet);
 	emit_dispatch(&emission, dispatch);
 	if (emission.counts_others) {
 		ebpf_jump(as, emission.out);

@@ -25,7 +25,7 @@ struct rewriting {
 };
 
 /* A path over what is known of the call, and the arguments of sched_process_exec. */
-static struct source_node *path_of(struct rewriting *rewriting, const char *text)
+static struct source_node *parse_exec_path(struct rewriting *rewriting, const char *text)
 {
 	struct source_binding *binding = rewriting->binding;
 	struct source_node *node = NULL;
@@ -49,18 +49,18 @@ static void put_skipped(char *text, size_t size)
 				 offsetof(struct source_awaited, registers[0]), (long long)least);
 }
 
-static struct source_node *name_of(struct rewriting *rewriting)
+static struct source_node *exec_name_path(struct rewriting *rewriting)
 {
 	char skipped[TEXT_BYTES], text[3 * TEXT_BYTES];
 
 	if (rewriting->call == SYS_execve)
-		return path_of(rewriting, "kstr(bprm->filename)");
+		return parse_exec_path(rewriting, "kstr(bprm->filename)");
 	put_skipped(skipped, sizeof skipped);
 	snprintf(text, sizeof text,
 		 "kstr(bprm->filename + ((bprm->fdpath != 0) * (%s + "
 		 "(((kernel_word(bprm->filename + (%s))) & 0xff) != 0))))",
 		 skipped, skipped);
-	return path_of(rewriting, text);
+	return parse_exec_path(rewriting, text);
 }
 
 /* The number of the argument that node is, or -1. */
@@ -73,7 +73,7 @@ static int register_of(const struct rewriting *rewriting, const struct source_no
 }
 
 /* Whether node is the string that the call takes the program's name from. */
-static bool is_name(const struct rewriting *rewriting, const struct source_node *node)
+static bool is_program_name(const struct rewriting *rewriting, const struct source_node *node)
 {
 	if (node->op != SOURCE_USTR || rewriting->call < 0)
 		return false;
@@ -89,13 +89,13 @@ static struct source_node *rewrite(struct rewriting *rewriting, struct source_no
 
 	if (!node || rewriting->result)
 		return node;
-	if (is_name(rewriting, node))
-		return name_of(rewriting);
+	if (is_program_name(rewriting, node))
+		return exec_name_path(rewriting);
 	number = register_of(rewriting, node);
 	if (number >= 0) {
 		snprintf(text, sizeof text, "ctx(%zu, %d)", offsetof(struct source_awaited, registers[number]),
 			 REGISTER_BYTES);
-		return path_of(rewriting, text);
+		return parse_exec_path(rewriting, text);
 	}
 	copy = arena_zero(rewriting->binding->arena, 1, sizeof *copy);
 	if (!copy) {
@@ -113,7 +113,7 @@ static struct source_node *rewrite(struct rewriting *rewriting, struct source_no
 }
 
 /* The number that the entry demands of its call; -1: none. */
-static int64_t call_of(const struct source_entry *entry)
+static int64_t demanded_call(const struct source_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->when.count; i++)
 		if (source_is_call_number(&entry->when.items[i]))
@@ -130,7 +130,7 @@ static int rewrite_entry(struct rewriting *rewriting, struct source_entry *entry
 
 	if (!paths || !items)
 		return -ENOMEM;
-	rewriting->call = call_of(entry);
+	rewriting->call = demanded_call(entry);
 	for (uint32_t i = 0; i < fields; i++)
 		paths[i] = rewrite(rewriting, entry->paths[i]);
 	for (uint32_t i = 0; i < entry->when.count; i++) {

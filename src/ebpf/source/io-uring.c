@@ -83,7 +83,7 @@ static const struct event_type types[] = {
 	  .hook_count = 1 },
 };
 
-static int find_type(const struct btf_kernel *btf, const struct event_type **type)
+static int find_io_uring_type(const struct btf_kernel *btf, const struct event_type **type)
 {
 	char reason[256];
 	int result = -ENOENT;
@@ -100,7 +100,7 @@ int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct as
 	const struct event_type *type;
 
 	ring->map = -1;
-	if (find_type(btf, &type))
+	if (find_io_uring_type(btf, &type))
 		return diag_no_memory(diag);
 	ring->needs.body[0] = true;
 	ring->want = (struct source_want){ .type = type, .group = SOURCE_GROUP_OWN, .needs = &ring->needs };

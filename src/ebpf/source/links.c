@@ -85,7 +85,7 @@ void links_close(struct links *links)
 	links->file_count = 0;
 }
 
-static bool is_of(const struct link *link, const struct links_owner *owner)
+static bool is_link_of(const struct link *link, const struct links_owner *owner)
 {
 	return link->owner.program == owner->program && link->owner.spot == owner->spot;
 }
@@ -93,7 +93,7 @@ static bool is_of(const struct link *link, const struct links_owner *owner)
 bool links_has(const struct links *links, const struct links_owner *owner)
 {
 	for (size_t i = 0; i < links->count; i++)
-		if (is_of(&links->items[i], owner))
+		if (is_link_of(&links->items[i], owner))
 			return true;
 	return false;
 }
@@ -105,7 +105,7 @@ void links_close_of(struct links *links, const struct links_owner *owner)
 	for (size_t i = 0; i < links->count; i++) {
 		struct link link = links->items[i];
 
-		if (is_of(&link, owner))
+		if (is_link_of(&link, owner))
 			continue;
 		links->items[i] = links->items[kept];
 		links->items[kept++] = link;
@@ -120,7 +120,7 @@ void links_fini(struct links *links)
 	*links = (struct links){ 0 };
 }
 
-static bool is_same(const struct probed_file *file)
+static bool is_same_file(const struct probed_file *file)
 {
 	struct stat is;
 
@@ -139,7 +139,7 @@ uint64_t links_look(struct links *links, uint64_t now_ns)
 	for (size_t i = 0; i < links->file_count; i++) {
 		struct probed_file *file = &links->files[i];
 
-		if (file->is_other || is_same(file))
+		if (file->is_other || is_same_file(file))
 			continue;
 		file->is_other = true;
 		others++;
@@ -157,6 +157,6 @@ size_t links_replaced(const struct links *links)
 	size_t count = 0;
 
 	for (size_t i = 0; i < links->file_count; i++)
-		count += links->files[i].is_other || !is_same(&links->files[i]);
+		count += links->files[i].is_other || !is_same_file(&links->files[i]);
 	return count;
 }

@@ -47,7 +47,7 @@ static bool is_needed(const struct source_want *want, uint32_t field)
 	return !want || !want->needs || want->needs->body[field];
 }
 
-static int parse(struct draft *draft)
+static int parse_conditions(struct draft *draft)
 {
 	struct source_binding *binding = &draft->binding;
 	const struct event_hook *source = draft->source;
@@ -200,7 +200,7 @@ static int resolve_scope(struct draft *draft, struct source_node *path)
 	return -EINVAL;
 }
 
-static int resolve(struct draft *draft)
+static int resolve_draft(struct draft *draft)
 {
 	int result = find_tracepoint(draft);
 
@@ -289,10 +289,10 @@ static int draft_place(struct draft *draft, const struct btf_kernel *btf, struct
 	draft->entry.extent = want && want->packed ? 0 : sizeof(struct event_header);
 	draft->unit.scope_text = draft->source->scope ? draft->source->scope : "";
 	draft->unit.group = want ? want->group : 0;
-	int result = parse(draft);
+	int result = parse_conditions(draft);
 
 	if (!result)
-		result = resolve(draft);
+		result = resolve_draft(draft);
 	if (!result)
 		result = add_implied_condition(draft);
 	btf_module_close(&draft->module);
@@ -328,7 +328,7 @@ static int draft_source(const struct draft *one, const struct btf_kernel *btf, s
 }
 
 /* Several places of one probe have programs of their own at first. */
-static uint64_t offset_of(const struct source_unit *unit)
+static uint64_t probe_offset(const struct source_unit *unit)
 {
 	return unit->spot_count ? unit->spots[0].place.offset : 0;
 }
@@ -340,7 +340,7 @@ static struct source_unit *unit_for(struct source_plan *plan, const struct sourc
 
 		if (strcmp(unit->tracepoint, wanted->tracepoint) == 0 && unit->classic == wanted->classic &&
 		    strcmp(unit->scope_text, wanted->scope_text) == 0 && unit->group == wanted->group &&
-		    offset_of(unit) == offset_of(wanted))
+		    probe_offset(unit) == probe_offset(wanted))
 			return unit;
 	}
 	if (alloc_grow(&plan->units, &plan->unit_capacity, plan->unit_count, sizeof *plan->units))
@@ -375,7 +375,7 @@ static bool is_asked(const struct source_want *want, uint32_t field)
 }
 
 /* A value that says nothing must not be taken for one that does. Several wants of a field hear it once. */
-static int tell_absent(struct source_plan *plan, const struct draft *draft, struct asterism_diag *diag)
+static int tell_absent_value(struct source_plan *plan, const struct draft *draft, struct asterism_diag *diag)
 {
 	const struct event_type *type = draft->type;
 
@@ -412,7 +412,7 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 		if (!result) {
 			result = add_drafts(plan, &drafts);
 			if (!result && !served++)
-				result = tell_absent(plan, &drafts.items[0], diag);
+				result = tell_absent_value(plan, &drafts.items[0], diag);
 		}
 		if (result == -ENOMEM)
 			return diag_no_memory(diag);

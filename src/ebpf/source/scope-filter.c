@@ -81,7 +81,7 @@ static void end_alternative(struct emission *emission, uint32_t next)
 	ebpf_bind(emission->as, next);
 }
 
-static void end_part(struct emission *emission)
+static void end_filter_part(struct emission *emission)
 {
 	ebpf_jump(emission->as, emission->fails);
 	ebpf_bind(emission->as, emission->passes);
@@ -100,7 +100,7 @@ int scope_filter_emit(const struct ebpf_scope_filter *filter, const struct scope
 		end_alternative(&emission, next);
 	}
 	if (filter->cgroup_count)
-		end_part(&emission);
+		end_filter_part(&emission);
 	for (size_t i = 0; i < filter->comm_count; i++) {
 		uint32_t next = ebpf_label(as);
 
@@ -108,7 +108,7 @@ int scope_filter_emit(const struct ebpf_scope_filter *filter, const struct scope
 		end_alternative(&emission, next);
 	}
 	if (filter->comm_count)
-		end_part(&emission);
+		end_filter_part(&emission);
 	for (size_t i = 0; i < filter->user_count; i++) {
 		uint32_t next = ebpf_label(as);
 
@@ -116,7 +116,7 @@ int scope_filter_emit(const struct ebpf_scope_filter *filter, const struct scope
 		end_alternative(&emission, next);
 	}
 	if (filter->user_count)
-		end_part(&emission);
+		end_filter_part(&emission);
 	ebpf_bind(as, emission.passes);
 	return emission.result;
 }

@@ -61,7 +61,7 @@ static bool has_base(const struct scope *scope)
 	return scope->filter && !scope->everywhere;
 }
 
-static uint32_t base_of(const struct scope *scope)
+static uint32_t scope_base(const struct scope *scope)
 {
 	return has_base(scope) ? scope->ids / 8 : 0;
 }
@@ -116,17 +116,17 @@ static int ask_own_id(const struct ebpf_features *features, struct asterism_diag
 	return 0;
 }
 
-static int make_map(struct scope *scope, struct asterism_diag *diag)
+static int make_scope_map(struct scope *scope, struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	scope->ids = read_ids();
-	scope->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "scope", 4, scope->ids / 8 + base_of(scope), 1, &options);
+	scope->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "scope", 4, scope->ids / 8 + scope_base(scope), 1, &options);
 	if (scope->map < 0)
 		return diag_error(diag, NULL, scope->map, "cannot create the set of observed processes: %s",
 				  strerror(-scope->map));
-	scope->bytes = (scope->ids / 8 + base_of(scope) + page - 1) / page * page;
+	scope->bytes = (scope->ids / 8 + scope_base(scope) + page - 1) / page * page;
 	scope->words = mmap(NULL, scope->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, scope->map, 0);
 	if (scope->words == MAP_FAILED) {
 		scope->words = NULL;
@@ -246,7 +246,7 @@ static int emit_judgement(const struct scope *scope, struct ebpf_asm *as, struct
 	ebpf_note(as, "in scope if it passes the filter");
 	scope_emit_own(scope, as, R7, out);
 	if (has_base(scope))
-		emit_member_test(scope, as, (struct member){ base_of(scope), R7 }, out);
+		emit_member_test(scope, as, (struct member){ scope_base(scope), R7 }, out);
 	int result = scope_filter_emit(scope->filter, subject, as, binding, out);
 
 	memory_enter(scope, as, (struct member){ 0, R7 }, out);
@@ -285,7 +285,7 @@ static int emit_birth(const struct scope *scope, struct ebpf_asm *as, struct sou
 		ebpf_alu_imm(as, BPF_RSH, R8, 32);
 	}
 	if (has_base(scope))
-		codegen_inherit(scope, as, base_of(scope), out);
+		codegen_inherit(scope, as, scope_base(scope), out);
 	codegen_inherit(scope, as, 0, out);
 	if (!result && scope->filter)
 		result = emit_judgement(scope, as, binding, &child, out);
@@ -344,15 +344,15 @@ static int emit_change(const struct scope *scope, struct ebpf_asm *as, struct so
 	return result;
 }
 
-static int complain(struct asterism_diag *diag, const struct change *change, const char *reason)
+static int complain_of_scope(struct asterism_diag *diag, const struct change *change, const char *reason)
 {
 	return diag_error(diag, NULL, -EOPNOTSUPP, "%s: %s",
 			  change ? "cannot choose processes" : "cannot follow new processes", reason);
 }
 
 /* Emits and loads the program of a change, or of births: NULL. Returns its descriptor. */
-static int load_program(struct scope *scope, const struct scope_options *options, const struct change *change,
-			struct asterism_diag *diag)
+static int load_scope_program(struct scope *scope, const struct scope_options *options, const struct change *change,
+			      struct asterism_diag *diag)
 {
 	const char *place = change ? change->place : BIRTH_PLACE;
 	char reason[256] = "";
@@ -366,7 +366,7 @@ static int load_program(struct scope *scope, const struct scope_options *options
 
 	snprintf(reason, sizeof reason, "the kernel has no tracepoint %s", place);
 	if (btf_kernel_tracepoint(options->btf, strchr(place, ':') + 1, &binding.tracepoint))
-		return complain(diag, change, reason);
+		return complain_of_scope(diag, change, reason);
 	struct ebpf_asm *as = ebpf_asm_new();
 
 	binding.arena = arena_new();
@@ -378,7 +378,7 @@ static int load_program(struct scope *scope, const struct scope_options *options
 	if (!result)
 		result = ebpf_load_program(as, &load, diag);
 	else
-		result = result == -ENOMEM ? diag_no_memory(diag) : complain(diag, change, reason);
+		result = result == -ENOMEM ? diag_no_memory(diag) : complain_of_scope(diag, change, reason);
 	arena_free(binding.arena);
 	ebpf_asm_free(as);
 	return result;
@@ -387,7 +387,7 @@ static int load_program(struct scope *scope, const struct scope_options *options
 static int add_program(struct scope *scope, const struct scope_options *options, const struct change *change,
 		       struct asterism_diag *diag)
 {
-	int fd = load_program(scope, options, change, diag);
+	int fd = load_scope_program(scope, options, change, diag);
 
 	if (fd < 0)
 		return fd;
@@ -426,7 +426,7 @@ int scope_new(const struct scope_options *options, struct asterism_diag *diag, s
 	else if (!scope->can_name)
 		result = ask_own_id(options->features, diag, &scope->own);
 	if (!result && scope->kind != EBPF_SCOPE_ALL) {
-		result = make_map(scope, diag);
+		result = make_scope_map(scope, diag);
 		if (!result)
 			result = load_programs(scope, options, diag);
 	}
@@ -454,7 +454,7 @@ void scope_free(struct scope *scope)
 }
 
 /* Sets a bit; true when it was not set before. */
-static bool set(struct scope *scope, uint32_t set_at, uint32_t id)
+static bool set_scope_bit(struct scope *scope, uint32_t set_at, uint32_t id)
 {
 	uint64_t bit = UINT64_C(1) << (id % WORD_BITS);
 	uint64_t *word = &scope->words[set_at / sizeof *scope->words + id / WORD_BITS];
@@ -462,7 +462,7 @@ static bool set(struct scope *scope, uint32_t set_at, uint32_t id)
 	return !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit);
 }
 
-static bool has(const struct scope *scope, uint32_t set_at, pid_t pid)
+static bool has_scope_pid(const struct scope *scope, uint32_t set_at, pid_t pid)
 {
 	const uint64_t *words = scope->words + set_at / sizeof *scope->words;
 
@@ -473,7 +473,7 @@ static bool has(const struct scope *scope, uint32_t set_at, pid_t pid)
 
 bool scope_has(const struct scope *scope, pid_t pid)
 {
-	return scope->kind == EBPF_SCOPE_ALL ? (uint32_t)pid != scope->own : has(scope, 0, pid);
+	return scope->kind == EBPF_SCOPE_ALL ? (uint32_t)pid != scope->own : has_scope_pid(scope, 0, pid);
 }
 
 /* Processes whose children are still to be asked for. */
@@ -488,13 +488,13 @@ struct pending {
  * A process enters the set before its children are listed: those born later inherit, those born before are in the
  * list. So whoever is in the set already needs no second look.
  */
-static int enter(void *context, pid_t pid)
+static int enter_scope_pid(void *context, pid_t pid)
 {
 	struct pending *pending = context;
 
 	if (pid <= 0 || (uint32_t)pid >= pending->scope->ids || (uint32_t)pid == pending->scope->own)
 		return 0;
-	if (!set(pending->scope, pending->set, (uint32_t)pid) || pending->scope->kind != EBPF_SCOPE_TREE)
+	if (!set_scope_bit(pending->scope, pending->set, (uint32_t)pid) || pending->scope->kind != EBPF_SCOPE_TREE)
 		return 0;
 	if (alloc_grow(&pending->pids, &pending->capacity, pending->count, sizeof *pending->pids))
 		return -ENOMEM;
@@ -506,20 +506,20 @@ static int enter(void *context, pid_t pid)
 static int enter_all(struct scope *scope, uint32_t set_at, pid_t pid)
 {
 	struct pending pending = { .scope = scope, .set = set_at };
-	int result = enter(&pending, pid);
+	int result = enter_scope_pid(&pending, pid);
 
 	while (!result && pending.count > 0)
-		result = scope_children(pending.pids[--pending.count], enter, &pending);
+		result = scope_children(pending.pids[--pending.count], enter_scope_pid, &pending);
 	alloc_free(pending.pids);
 	return result;
 }
 
 /* A process that is there already is judged like one that changes. */
-static int judge(void *context, int pid)
+static int judge_process(void *context, int pid)
 {
 	struct scope *scope = context;
 
-	if ((has_base(scope) && !has(scope, base_of(scope), pid)) || has(scope, 0, pid) ||
+	if ((has_base(scope) && !has_scope_pid(scope, scope_base(scope), pid)) || has_scope_pid(scope, 0, pid) ||
 	    !scope_filter_passes(scope->filter, pid))
 		return 0;
 	return enter_all(scope, 0, pid);
@@ -532,7 +532,7 @@ int scope_attach(struct scope *scope, struct asterism_diag *diag)
 		if (scope->programs[i].link < 0)
 			return scope->programs[i].link;
 	}
-	if (scope->everywhere && proc_each("/proc", judge, scope) == -ENOMEM)
+	if (scope->everywhere && proc_each("/proc", judge_process, scope) == -ENOMEM)
 		return diag_no_memory(diag);
 	return 0;
 }
@@ -549,8 +549,8 @@ int scope_add(struct scope *scope, pid_t pid)
 		return -EINVAL;
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return -ESRCH;
-	result = enter_all(scope, base_of(scope), pid);
+	result = enter_all(scope, scope_base(scope), pid);
 	if (!result && scope->filter)
-		result = proc_each("/proc", judge, scope);
+		result = proc_each("/proc", judge_process, scope);
 	return result;
 }

@@ -32,8 +32,8 @@ static const struct source_want *ring_want(const struct source_set *set)
 	return set->ring.counts ? &set->wants[set->options.count] : NULL;
 }
 
-static void codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
-			  const struct source_style *style, const struct scope *scope)
+static void set_codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
+			      const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
@@ -42,8 +42,8 @@ static void codegen_begin(void *context, struct ebpf_asm *as, const struct sourc
 }
 
 /* All kinds of wants meet here. */
-static void emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-		      const struct source_style *style, const struct scope *scope)
+static void set_emit_body(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			  const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
@@ -55,8 +55,8 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 		ship_emit(set->ship, as, entry->want->type->record_bytes, style->detached ? EVENT_LATE : 0);
 }
 
-static void codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
-			   const struct source_style *style, const struct scope *scope)
+static void set_codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,
+			       const struct source_style *style, const struct scope *scope)
 {
 	struct source_set *set = context;
 
@@ -68,7 +68,8 @@ static void codegen_unread(void *context, struct ebpf_asm *as, const struct sour
 }
 
 /* A part for each CPU with room for scratch, and what source/calls.h has behind them. */
-static int make_memory(struct source_set *set, struct loaded *program, uint32_t scratch, struct asterism_diag *diag)
+static int make_program_memory(struct source_set *set, struct loaded *program, uint32_t scratch,
+			       struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -99,9 +100,9 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 		.style = { .cast = set->cast, .cautious = cautious, .past = program->past },
 		.tid = set->tid,
 		.tgid = set->tgid,
-		.begin = codegen_begin,
-		.body = emit_body,
-		.unread = codegen_unread,
+		.begin = set_codegen_begin,
+		.body = set_emit_body,
+		.unread = set_codegen_unread,
 		.context = set,
 		.await = unit->await,
 		.number = program->number,
@@ -159,7 +160,7 @@ static void close_program(struct loaded *program)
 }
 
 /* The program is one of the set, or gone where result says that it failed. Gives result. */
-static int keep(struct source_set *set, struct loaded *program, int result)
+static int keep_program(struct source_set *set, struct loaded *program, int result)
 {
 	if (!result && alloc_grow(&set->programs, &set->program_capacity, set->program_count, sizeof *set->programs))
 		result = -ENOMEM;
@@ -171,7 +172,7 @@ static int keep(struct source_set *set, struct loaded *program, int result)
 }
 
 /* Of unit's entries, or those of them that read memory of the user. */
-static uint64_t bits_of(const struct source_unit *unit, bool reading)
+static uint64_t bits_of_entries(const struct source_unit *unit, bool reading)
 {
 	uint64_t bits = 0;
 
@@ -190,7 +191,7 @@ static struct loaded new_program(const struct source_unit *unit, const struct la
 		.attach_id = late ? late->attach_id : unit->attach_id,
 		.spots = unit->spots,
 		.spot_count = unit->spot_count,
-		.bits = bits_of(unit, false),
+		.bits = bits_of_entries(unit, false),
 		.late = late,
 		.past = late && late->after,
 		.program = -1,
@@ -201,8 +202,8 @@ static struct loaded new_program(const struct source_unit *unit, const struct la
 static int make_unit_memory(struct source_set *set, const struct source_unit *unit, struct loaded *program,
 			    struct asterism_diag *diag)
 {
-	int result = make_memory(set, program,
-				 source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
+	int result = make_program_memory(
+		set, program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
 
 	if (!result && !program->late)
 		program->number = source_calls_find(unit, (uint8_t *)program->page + program->stride * set->cpu_count);
@@ -270,8 +271,8 @@ static bool take_draft(struct source_set *set, const struct source_unit *unit, s
 }
 
 /* Loads one program of unit, which late (or NULL) says the place of. Nothing is left behind on failure. */
-static int load_program(struct source_set *set, const struct source_unit *unit, const struct late_place *late,
-			struct asterism_diag *diag)
+static int load_unit_program(struct source_set *set, const struct source_unit *unit, const struct late_place *late,
+			     struct asterism_diag *diag)
 {
 	struct loaded program = new_program(unit, late);
 	int result;
@@ -287,7 +288,7 @@ static int load_program(struct source_set *set, const struct source_unit *unit, 
 		result = load_once(set, unit, &program, false, diag);
 	if (!result && unit->classic && !unit->spot_count)
 		result = watch_new(unit->tracepoint, set->options.btf, set->options.features, diag, &program.watch);
-	return keep(set, &program, result);
+	return keep_program(set, &program, result);
 }
 
 /*
@@ -301,16 +302,16 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 		.classic = true,
 		.spots = unit->spots,
 		.spot_count = unit->spot_count,
-		.bits = bits_of(unit, true),
+		.bits = bits_of_entries(unit, true),
 		.prefetches = true,
 		.program = -1,
 		.memory = -1,
 	};
-	int result = make_memory(set, &program, source_prefetch_bytes(unit), diag);
+	int result = make_program_memory(set, &program, source_prefetch_bytes(unit), diag);
 
 	if (!result)
 		result = load_once(set, unit, &program, set->options.cautious, NULL);
-	keep(set, &program, result);
+	keep_program(set, &program, result);
 	return result == -EINVAL || result == -E2BIG ? 0 : result;
 }
 
@@ -340,7 +341,7 @@ static int load_late(struct source_set *set, const struct source_unit *unit, con
 	if (!result && place->after)
 		result = make_past(set, &late, place);
 	if (!result && late.entry_count)
-		result = load_program(set, &late, place, diag);
+		result = load_unit_program(set, &late, place, diag);
 	alloc_free(late.entries);
 	return result == -ENOMEM ? diag_no_memory(diag) : result;
 }
@@ -352,7 +353,7 @@ static int load_together(struct source_set *set, struct source_unit *unit, struc
 	int result = begin_await(set, unit, diag);
 
 	if (!result)
-		result = load_program(set, unit, NULL, diag);
+		result = load_unit_program(set, unit, NULL, diag);
 	for (size_t i = 0; i < LATE_PLACES && unit->awaits && !result; i++)
 		if (set->late[i].attach_id)
 			result = load_late(set, unit, &set->late[i], diag);

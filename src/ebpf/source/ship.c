@@ -63,7 +63,7 @@ static void see_lost(struct ship *ship, uint64_t lost)
 }
 
 /* The ring is mapped read-only, so the ordinal goes into a copy. */
-static int receive(void *context, void *data, size_t bytes)
+static int receive_record(void *context, void *data, size_t bytes)
 {
 	struct ship *ship = context;
 	struct event_header *record = (void *)ship->record;
@@ -92,7 +92,7 @@ int ship_new(const struct ship_options *options, struct asterism_diag *diag, str
 	int result = make_maps(ship, diag);
 
 	if (!result) {
-		result = consumer_new(ship->ring_map, ship->options.ring_bytes, receive, ship, &ship->reader);
+		result = consumer_new(ship->ring_map, ship->options.ring_bytes, receive_record, ship, &ship->reader);
 		if (result == -ENOMEM)
 			diag_no_memory(diag);
 		else if (result)

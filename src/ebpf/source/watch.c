@@ -21,7 +21,7 @@ struct watch {
 	uint64_t *count;
 };
 
-static void emit(struct ebpf_asm *as, uint32_t variable, int memory)
+static void emit_watch(struct ebpf_asm *as, uint32_t variable, int memory)
 {
 	uint32_t end = ebpf_label(as);
 
@@ -38,8 +38,8 @@ static void emit(struct ebpf_asm *as, uint32_t variable, int memory)
 	ebpf_exit(as);
 }
 
-static int load(struct watch *watch, uint32_t variable, const struct ebpf_features *features,
-		struct asterism_diag *diag)
+static int load_watch_program(struct watch *watch, uint32_t variable, const struct ebpf_features *features,
+			      struct asterism_diag *diag)
 {
 	const struct ebpf_load_options options = {
 		.name = watch->name, .file = watch->name, .type = BPF_PROG_TYPE_RAW_TRACEPOINT, .features = features
@@ -48,13 +48,13 @@ static int load(struct watch *watch, uint32_t variable, const struct ebpf_featur
 
 	if (!as)
 		return diag_no_memory(diag);
-	emit(as, variable, watch->memory);
+	emit_watch(as, variable, watch->memory);
 	watch->program = ebpf_load_program(as, &options, NULL);
 	ebpf_asm_free(as);
 	return watch->program < 0 ? watch->program : 0;
 }
 
-static int make_memory(struct watch *watch, struct asterism_diag *diag)
+static int make_watch_memory(struct watch *watch, struct asterism_diag *diag)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 
@@ -80,10 +80,10 @@ int watch_new(const char *tracepoint, const struct btf_kernel *btf, const struct
 	if (!watch)
 		return variable ? diag_no_memory(diag) : 0;
 	*watch = (struct watch){ .name = strchr(tracepoint, ':') + 1, .memory = -1, .program = -1, .link = -1 };
-	int result = make_memory(watch, diag);
+	int result = make_watch_memory(watch, diag);
 
 	if (!result)
-		result = load(watch, variable, features, diag);
+		result = load_watch_program(watch, variable, features, diag);
 	if (result)
 		watch_free(watch);
 	else

@@ -34,7 +34,7 @@ struct states {
 	uint64_t read_ns;
 };
 
-static int find_member(const struct btf_kernel *btf, const char *member, uint32_t *offset)
+static int find_task_member(const struct btf_kernel *btf, const char *member, uint32_t *offset)
 {
 	const struct event_path_step hop = { .member = member };
 	const struct btf_path path = {
@@ -60,19 +60,19 @@ static int ask_kernel(const struct btf_kernel *btf, struct states_kernel *kernel
 	int result = btf_kernel_tracepoint(btf, "sched_switch", &tracepoint);
 
 	if (!result)
-		result = find_member(btf, "pid", &kernel->pid);
+		result = find_task_member(btf, "pid", &kernel->pid);
 	if (!result)
-		result = find_member(btf, "tgid", &kernel->tgid);
+		result = find_task_member(btf, "tgid", &kernel->tgid);
 	if (!result)
-		result = find_member(btf, "__state", &kernel->state);
+		result = find_task_member(btf, "__state", &kernel->state);
 	if (result)
 		return diag_error(diag, NULL, -EOPNOTSUPP, "this kernel describes threads in an unknown layout");
 	kernel->has_argument = tracepoint.param_count > 3;
 	return 0;
 }
 
-static int make_map(const char *name, enum bpf_map_type type, uint32_t bytes, uint32_t count,
-		    struct asterism_diag *diag)
+static int make_states_map(const char *name, enum bpf_map_type type, uint32_t bytes, uint32_t count,
+			   struct asterism_diag *diag)
 {
 	int fd = bpf_map_create(type, name, 4, bytes, count, NULL);
 
@@ -83,16 +83,18 @@ static int make_map(const char *name, enum bpf_map_type type, uint32_t bytes, ui
 
 static int make_maps(struct states_maps *maps, struct asterism_diag *diag)
 {
-	maps->threads = make_map("threads", BPF_MAP_TYPE_HASH, sizeof(struct states_thread), STATES_THREADS_MAX, diag);
+	maps->threads =
+		make_states_map("threads", BPF_MAP_TYPE_HASH, sizeof(struct states_thread), STATES_THREADS_MAX, diag);
 	if (maps->threads < 0)
 		return maps->threads;
-	maps->sums = make_map("sums", BPF_MAP_TYPE_PERCPU_HASH, sizeof(struct states_sums), STATES_PROCESSES_MAX, diag);
+	maps->sums = make_states_map("sums", BPF_MAP_TYPE_PERCPU_HASH, sizeof(struct states_sums), STATES_PROCESSES_MAX,
+				     diag);
 	if (maps->sums < 0)
 		return maps->sums;
-	maps->missed = make_map("missed", BPF_MAP_TYPE_ARRAY, sizeof(uint64_t), 1, diag);
+	maps->missed = make_states_map("missed", BPF_MAP_TYPE_ARRAY, sizeof(uint64_t), 1, diag);
 	if (maps->missed < 0)
 		return maps->missed;
-	maps->current = make_map("current", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t), 1, diag);
+	maps->current = make_states_map("current", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(uint64_t), 1, diag);
 	return maps->current < 0 ? maps->current : 0;
 }
 
@@ -106,8 +108,8 @@ static const struct states_program programs[PROGRAMS] = {
 	[WAKING] = { "sched_waking", states_emit_waking },
 };
 
-static int load_program(struct states *states, unsigned which, const struct btf_kernel *btf,
-			const struct states_kernel *kernel, struct asterism_diag *diag)
+static int load_states_program(struct states *states, unsigned which, const struct btf_kernel *btf,
+			       const struct states_kernel *kernel, struct asterism_diag *diag)
 {
 	const struct states_program *program = &programs[which];
 	struct ebpf_load_options options = { .name = program->tracepoint,
@@ -148,7 +150,7 @@ static int open_states(struct states *states, struct asterism_diag *diag)
 	if (!result)
 		result = make_maps(&states->maps, diag);
 	for (unsigned i = 0; i < PROGRAMS && !result; i++)
-		result = load_program(states, i, btf, &kernel, diag);
+		result = load_states_program(states, i, btf, &kernel, diag);
 	btf_kernel_close(btf);
 	states->cpus = result ? result : ebpf_possible_cpus(diag);
 	if (states->cpus < 0)
@@ -202,7 +204,7 @@ void states_free(struct states *states)
 }
 
 /* The sums of process pid, which may be gone by now. */
-static int take_process(struct states *states, uint32_t pid)
+static int take_process_sums(struct states *states, uint32_t pid)
 {
 	struct states_process row = { .pid = (pid_t)pid };
 
@@ -224,7 +226,7 @@ static int take_process(struct states *states, uint32_t pid)
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_states(const void *left, const void *right)
 {
 	const struct states_process *a = left, *b = right;
 
@@ -251,12 +253,12 @@ static void add_open_thread(struct states *states, uint32_t tid, uint64_t now)
 		return;
 	key.pid = (pid_t)thread.pid;
 	if (states->count)
-		row = bsearch(&key, states->rows, states->count, sizeof *states->rows, compare);
+		row = bsearch(&key, states->rows, states->count, sizeof *states->rows, compare_states);
 	if (row)
 		row->ns[thread.state] += now - thread.since;
 }
 
-static void add_open(struct states *states)
+static void add_current_states(struct states *states)
 {
 	uint64_t now = clock_now_ns();
 	uint32_t tid = 0, zero = 0;
@@ -288,14 +290,14 @@ int states_read(struct states *states, const struct states_process **rows, size_
 
 	states->count = 0;
 	for (unsigned seen = 0; !more && !result && seen < STATES_PROCESSES_MAX; seen++) {
-		result = take_process(states, pid);
+		result = take_process_sums(states, pid);
 		more = bpf_map_get_next_key(states->maps.sums, &pid, &pid);
 	}
 	if (result)
 		return result;
 	if (states->count)
-		qsort(states->rows, states->count, sizeof *states->rows, compare);
-	add_open(states);
+		qsort(states->rows, states->count, sizeof *states->rows, compare_states);
+	add_current_states(states);
 	forget_ended(states);
 	*rows = states->rows;
 	*count = states->count;

@@ -69,7 +69,7 @@ static void hash(const struct sums_code *code, const struct piece *pieces, uint3
 }
 
 /* Leaves for differ unless the key in r9 is the one in the room. Overwrites r0, r1. */
-static void compare(const struct sums_code *code, const struct piece *pieces, uint32_t count, uint32_t differ)
+static void compare_keys(const struct sums_code *code, const struct piece *pieces, uint32_t count, uint32_t differ)
 {
 	struct ebpf_asm *as = code->as;
 
@@ -176,7 +176,7 @@ void sums_emit_key(const struct sums_code *code)
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, missing);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)code->plan->keys, code->deliver);
 	load_key(code);
-	compare(code, pieces, count, differ);
+	compare_keys(code, pieces, count, differ);
 	ebpf_jump(as, found);
 	ebpf_bind(as, differ);
 	ebpf_load(as, BPF_W, R8, R9, offsetof(struct matcher_sums_key, next));

@@ -39,28 +39,28 @@ static struct matcher_sums *head_of(const struct sums_reader *reader, uint32_t h
 	return (struct matcher_sums *)memory_at(reader->memory, &reader->at->heads) + half;
 }
 
-static uint32_t index_of(const struct sums_reader *reader, uint32_t half)
+static uint32_t sums_index(const struct sums_reader *reader, uint32_t half)
 {
 	return reader->plan->indexes > 1 ? half : 0;
 }
 
 static uint32_t used_of(const struct sums_reader *reader, uint32_t half)
 {
-	uint64_t used = __atomic_load_n(&head_of(reader, index_of(reader, half))->used, __ATOMIC_ACQUIRE);
+	uint64_t used = __atomic_load_n(&head_of(reader, sums_index(reader, half))->used, __ATOMIC_ACQUIRE);
 
 	return used < reader->plan->keys ? (uint32_t)used : reader->plan->keys;
 }
 
-static const char *key_of(const struct sums_reader *reader, uint32_t half, uint32_t number)
+static const char *sums_key(const struct sums_reader *reader, uint32_t half, uint32_t number)
 {
 	size_t bytes = sizeof(struct matcher_sums_key) + reader->plan->key_bytes;
-	size_t entry = (size_t)index_of(reader, half) * (reader->plan->keys + 1) + number;
+	size_t entry = (size_t)sums_index(reader, half) * (reader->plan->keys + 1) + number;
 
 	return (const char *)memory_at(reader->memory, &reader->at->keys) + entry * bytes +
 	       sizeof(struct matcher_sums_key);
 }
 
-static uint64_t *row_of(const struct sums_reader *reader, uint32_t half, uint32_t lane, uint32_t number)
+static uint64_t *sums_row(const struct sums_reader *reader, uint32_t half, uint32_t lane, uint32_t number)
 {
 	size_t row = ((size_t)half * reader->at->lanes + lane) * (reader->plan->keys + 1) + number;
 
@@ -70,7 +70,7 @@ static uint64_t *row_of(const struct sums_reader *reader, uint32_t half, uint32_
 static uint64_t *names_of(const struct sums_reader *reader, uint32_t half)
 {
 	return (uint64_t *)memory_at(reader->memory, &reader->at->names) +
-	       ((size_t)index_of(reader, half) << reader->plan->bucket_bits);
+	       ((size_t)sums_index(reader, half) << reader->plan->bucket_bits);
 }
 
 static uint64_t *buckets_of(const struct sums_reader *reader, uint32_t half, uint32_t lane)
@@ -84,7 +84,7 @@ static uint64_t matches_of(const struct sums_reader *reader, uint32_t half, uint
 	uint64_t matches = 0;
 
 	for (uint32_t lane = 0; lane < reader->at->lanes; lane++)
-		matches += __atomic_load_n(row_of(reader, half, lane, number), __ATOMIC_RELAXED);
+		matches += __atomic_load_n(sums_row(reader, half, lane, number), __ATOMIC_RELAXED);
 	return matches;
 }
 
@@ -134,10 +134,10 @@ static int take_keys(const struct sums_reader *reader, uint32_t half, uint32_t u
 		reader->rows[number] = AGGREGATE_NO_ROW;
 		if (!matches)
 			continue;
-		if (aggregate_table_put(reader->table, key_of(reader, half, number), matches, &reader->rows[number]))
+		if (aggregate_table_put(reader->table, sums_key(reader, half, number), matches, &reader->rows[number]))
 			return -ENOMEM;
 		for (uint32_t lane = 0; lane < reader->at->lanes && reader->rows[number] != AGGREGATE_NO_ROW; lane++)
-			take_row(reader, row_of(reader, half, lane, number), reader->rows[number]);
+			take_row(reader, sums_row(reader, half, lane, number), reader->rows[number]);
 	}
 	return 0;
 }
@@ -163,12 +163,12 @@ static int take_buckets(const struct sums_reader *reader, uint32_t half, uint32_
 }
 
 /* What was taken is there no more; keys and places stay, unless they are the half's own. */
-static void clear(const struct sums_reader *reader, uint32_t half, uint32_t used)
+static void clear_half(const struct sums_reader *reader, uint32_t half, uint32_t used)
 {
 	size_t places = (size_t)1 << reader->plan->bucket_bits;
 
 	for (uint32_t lane = 0; lane < reader->at->lanes; lane++) {
-		memset(row_of(reader, half, lane, 0), 0, (used + 1ull) * reader->plan->row_words * 8);
+		memset(sums_row(reader, half, lane, 0), 0, (used + 1ull) * reader->plan->row_words * 8);
 		if (reader->plan->bucket_bits)
 			memset(buckets_of(reader, half, lane), 0, places * sizeof(uint64_t));
 	}
@@ -195,7 +195,7 @@ static int take_half(struct sums_reader *reader, uint32_t half)
 	if (!result)
 		result = take_buckets(reader, half, used);
 	aggregate_table_put_other(reader->table, head_of(reader, half)->other);
-	clear(reader, half, used);
+	clear_half(reader, half, used);
 	alloc_free(reader->rows);
 	reader->rows = NULL;
 	return result;
@@ -209,7 +209,7 @@ static void close_half(const struct sums_reader *reader, uint32_t half, uint64_t
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-static uint64_t end_of(const struct sums_reader *reader, uint32_t half)
+static uint64_t sums_end(const struct sums_reader *reader, uint32_t half)
 {
 	return __atomic_load_n(&head_of(reader, half)->end, __ATOMIC_RELAXED);
 }
@@ -222,19 +222,19 @@ void sums_expect(const struct memory *memory, uint32_t rule, uint64_t due)
 	if (!reader.plan->here || reader.plan->halves == 1)
 		return;
 	for (uint32_t half = 0; half < 2; half++)
-		if (end_of(&reader, half) != due && end_of(&reader, half) != next)
-			__atomic_store_n(&head_of(&reader, half)->end, end_of(&reader, !half) == due ? next : due,
+		if (sums_end(&reader, half) != due && sums_end(&reader, half) != next)
+			__atomic_store_n(&head_of(&reader, half)->end, sums_end(&reader, !half) == due ? next : due,
 					 __ATOMIC_SEQ_CST);
 }
 
 /* The keys that came since the last time get places in the table. */
 static int place_keys(const struct sums_reader *reader, uint32_t half)
 {
-	struct matcher_sums *head = head_of(reader, index_of(reader, half));
+	struct matcher_sums *head = head_of(reader, sums_index(reader, half));
 	uint32_t used = used_of(reader, half), row;
 
 	for (; head->placed < used; head->placed++)
-		if (aggregate_table_put(reader->table, key_of(reader, half, (uint32_t)head->placed + 1), 0, &row))
+		if (aggregate_table_put(reader->table, sums_key(reader, half, (uint32_t)head->placed + 1), 0, &row))
 			return -ENOMEM;
 	return 0;
 }
@@ -245,7 +245,7 @@ int sums_share(const struct memory *memory, uint32_t rule, uint64_t due, struct 
 	int result = 0;
 
 	for (uint32_t half = 0; reader.plan->here && half < reader.plan->halves && !result; half++) {
-		if (reader.plan->indexes > 1 && end_of(&reader, half) != due)
+		if (reader.plan->indexes > 1 && sums_end(&reader, half) != due)
 			continue;
 		__atomic_store_n(&head_of(&reader, half)->shared, 1, __ATOMIC_RELAXED);
 		result = place_keys(&reader, half);
@@ -263,7 +263,7 @@ int sums_take(const struct memory *memory, uint32_t rule, uint64_t until, struct
 	if (reader.plan->halves == 1)
 		return take_half(&reader, 0);
 	for (uint32_t half = 0; half < 2; half++) {
-		uint64_t end = end_of(&reader, half);
+		uint64_t end = sums_end(&reader, half);
 		int result = 0;
 
 		if (end > until) {

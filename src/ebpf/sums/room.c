@@ -52,7 +52,7 @@ static void put_doubtful(struct emit *emit, const struct program_aggregate *row,
 	ebpf_bind(as, done);
 }
 
-static void put(struct emit *emit, const struct program_aggregate *row, const struct place *place)
+static void put_sums_room(struct emit *emit, const struct program_aggregate *row, const struct place *place)
 {
 	struct ebpf_text_place text = { R8, place->off, place->bytes };
 
@@ -80,7 +80,7 @@ static void begin_there(struct emit *emit, const struct program_aggregate *rows,
 }
 
 /* Key and values of the match, into the room in r8. */
-static void fill(struct emit *emit)
+static void fill_sums_room(struct emit *emit)
 {
 	const struct program_aggregation *aggregation = program_aggregation(emit->program, emit->rule);
 	const struct program_aggregate *by = program_by(emit->program, aggregation);
@@ -92,7 +92,7 @@ static void fill(struct emit *emit)
 	for (uint32_t i = 0; i < aggregation->by_count; i++) {
 		place.bytes = program_value_bytes(emit->program, emit->plan->index, by[i].node);
 		place.there_bit = UINT64_C(1) << i;
-		put(emit, &by[i], &place);
+		put_sums_room(emit, &by[i], &place);
 		place.off += (int32_t)place.bytes;
 	}
 	place.there_off = sums_room_there(plan);
@@ -101,7 +101,7 @@ static void fill(struct emit *emit)
 	for (uint32_t i = 0; i < aggregation->aggregate_count; i++) {
 		place.off = sums_room_value(plan, i);
 		place.there_bit = UINT64_C(1) << i;
-		put(emit, &aggregates[i], &place);
+		put_sums_room(emit, &aggregates[i], &place);
 	}
 }
 
@@ -134,7 +134,7 @@ void sums_emit_match(struct emit *emit, uint32_t deliver)
 	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)sums_room_bytes(emit->context->plan));
 	ebpf_load_value(as, R8, emit->context->room, 0);
 	ebpf_alu(as, BPF_ADD, R8, R0);
-	fill(emit);
+	fill_sums_room(emit);
 	load_time(emit);
 	ebpf_load(as, BPF_DW, R1, R10, cpu);
 	ebpf_call_function(as, sums_function(emit));

@@ -81,7 +81,7 @@ static void keep_greatest(const struct sums_code *code, uint32_t word)
 }
 
 /* What is kept of r2, so that the greatest number without a sign is what is looked for. Overwrites r0. */
-static void turn(const struct sums_code *code, const struct program_aggregate *row)
+static void turn_value(const struct sums_code *code, const struct program_aggregate *row)
 {
 	struct ebpf_asm *as = code->as;
 
@@ -93,7 +93,7 @@ static void turn(const struct sums_code *code, const struct program_aggregate *r
 		ebpf_alu_imm(as, BPF_XOR, R2, -1);
 }
 
-static void add_one(const struct sums_code *code, uint32_t index)
+static void add_sum(const struct sums_code *code, uint32_t index)
 {
 	const struct program_aggregate *row = &program_aggregates(code->emit->program, code->row)[index];
 	const struct plan_sum *sum = &code->plan->sums[index];
@@ -112,7 +112,7 @@ static void add_one(const struct sums_code *code, uint32_t index)
 		}
 		ebpf_load(as, BPF_DW, R2, R6, sums_room_value(code->plan, index));
 		if (row->op == PROGRAM_MIN_OF || row->op == PROGRAM_MAX_OF) {
-			turn(code, row);
+			turn_value(code, row);
 			keep_greatest(code, sum->word);
 		} else {
 			ebpf_atomic_add(as, R9, (int32_t)(sum->word - 1) * 8, R2);
@@ -121,7 +121,7 @@ static void add_one(const struct sums_code *code, uint32_t index)
 	ebpf_bind(as, absent);
 }
 
-static void add_all(const struct sums_code *code)
+static void add_sums(const struct sums_code *code)
 {
 	for (uint32_t i = 0; i < code->row->aggregate_count; i++)
 		if (code->plan->sums[i].has_buckets)
@@ -130,7 +130,7 @@ static void add_all(const struct sums_code *code)
 	ebpf_mov_imm(code->as, R2, 1);
 	ebpf_atomic_add(code->as, R9, 0, R2);
 	for (uint32_t i = 0; i < code->row->aggregate_count; i++)
-		add_one(code, i);
+		add_sum(code, i);
 }
 
 uint32_t sums_function(struct emit *emit)
@@ -162,7 +162,7 @@ uint32_t sums_function(struct emit *emit)
 	choose_half(&code);
 	choose_lane(&code);
 	sums_emit_key(&code);
-	add_all(&code);
+	add_sums(&code);
 	ebpf_return_0_or_1(as, code.deliver);
 	ebpf_asm_leave(as);
 	return function;

@@ -45,7 +45,7 @@ static bool read_bits(const char *text, unsigned most, unsigned *bits)
 	return !*end && read <= most;
 }
 
-static bool read_address(const char *text, bool may_be_net, struct address *address)
+static bool read_literal_address(const char *text, bool may_be_net, struct address *address)
 {
 	char copy[ADDRESS_BYTES], *slash;
 	uint32_t v4;
@@ -77,7 +77,7 @@ bool lang_is_address(const struct lang_expr *value, const struct lang_expr *text
 	       text->op == LANG_CONST && text->kind == LANG_STRING;
 }
 
-static struct lang_expr *number(struct lang_check *c, const struct lang_expr *like, uint64_t integer)
+static struct lang_expr *number_expr(struct lang_check *c, const struct lang_expr *like, uint64_t integer)
 {
 	struct lang_expr *expr = lang_new_expr(c, LANG_CONST, like->kind, &like->location);
 
@@ -86,8 +86,8 @@ static struct lang_expr *number(struct lang_check *c, const struct lang_expr *li
 	return expr;
 }
 
-static struct lang_expr *join(struct lang_check *c, enum lang_op op, enum lang_kind kind, struct lang_expr *left,
-			      struct lang_expr *right)
+static struct lang_expr *join_exprs(struct lang_check *c, enum lang_op op, enum lang_kind kind, struct lang_expr *left,
+				    struct lang_expr *right)
 {
 	struct lang_expr *expr = left && right ? lang_new_expr(c, op, kind, &left->location) : NULL;
 
@@ -111,9 +111,10 @@ static struct lang_expr *begins_with(struct lang_check *c, struct lang_expr *val
 	uint64_t mask = mask_of(bits, width);
 
 	if (bits == width)
-		return join(c, LANG_EQ, LANG_BOOL, value, number(c, value, wanted));
-	return join(c, LANG_EQ, LANG_BOOL, join(c, LANG_AND, value->kind, value, number(c, value, mask)),
-		    number(c, value, wanted & mask));
+		return join_exprs(c, LANG_EQ, LANG_BOOL, value, number_expr(c, value, wanted));
+	return join_exprs(c, LANG_EQ, LANG_BOOL,
+			  join_exprs(c, LANG_AND, value->kind, value, number_expr(c, value, mask)),
+			  number_expr(c, value, wanted & mask));
 }
 
 /* Another field of value's event, an integer, as value is: an array's first, a plain field. NULL: there is none. */
@@ -155,7 +156,7 @@ static bool holds(const struct address *net, uint64_t high, uint64_t low)
 
 static struct lang_expr *both(struct lang_check *c, struct lang_expr *left, struct lang_expr *right)
 {
-	return join(c, LANG_LAND, LANG_BOOL, left, right);
+	return join_exprs(c, LANG_LAND, LANG_BOOL, left, right);
 }
 
 /* What is no IP address has halves of 0, and what is one of IPv4 is in nets of IPv6 that have all of these in them. */
@@ -168,11 +169,11 @@ static struct lang_expr *is_v6(struct lang_check *c, const struct lang_expr *val
 				       begins_with(c, low, address->parts[1], address->bits - bits, 64));
 
 	if (family)
-		equal = both(c, join(c, LANG_EQ, LANG_BOOL, family, number(c, family, AF_INET6)), equal);
+		equal = both(c, join_exprs(c, LANG_EQ, LANG_BOOL, family, number_expr(c, family, AF_INET6)), equal);
 	if (!holds(address, 0, MAPPED))
 		return equal;
-	struct lang_expr *is_v4 =
-		both(c, join(c, LANG_EQ, LANG_BOOL, high, number(c, high, 0)), begins_with(c, low, MAPPED, 32, 64));
+	struct lang_expr *is_v4 = both(c, join_exprs(c, LANG_EQ, LANG_BOOL, high, number_expr(c, high, 0)),
+				       begins_with(c, low, MAPPED, 32, 64));
 	struct lang_expr *is_not = is_v4 ? lang_new_expr(c, LANG_LNOT, LANG_BOOL, &value->location) : NULL;
 
 	if (is_not)
@@ -194,7 +195,7 @@ static struct lang_expr *is_any(struct lang_check *c, const struct lang_expr *va
 	if (address->is_v6)
 		return is_v6(c, value, address, high, low);
 	return both(c, begins_with(c, low, MAPPED | address->parts[1], 32 + address->bits, 64),
-		    join(c, LANG_EQ, LANG_BOOL, high, number(c, high, 0)));
+		    join_exprs(c, LANG_EQ, LANG_BOOL, high, number_expr(c, high, 0)));
 }
 
 /* What a socket of UNIX may be called, and what is no address at all. */
@@ -211,7 +212,7 @@ struct lang_expr *lang_check_address(struct lang_check *c, struct lang_expr *val
 
 	if (is_text && is_local(text->text))
 		return lang_type_equal(c, LANG_EQ, value, text, &text->location);
-	if (!read_address(text->text, may_be_net, &address)) {
+	if (!read_literal_address(text->text, may_be_net, &address)) {
 		lang_error(c->report, &text->location,
 			   may_be_net ? "addresses are \"127.0.0.1\" or \"::1\", networks \"10.0.0.0/8\""
 				      : "write a network as IN { \"10.0.0.0/8\" }",

@@ -75,7 +75,7 @@ static void check_aggregates(struct lang_check *c)
 }
 
 /* What a value takes in a key, in bytes. */
-static uint32_t bytes_of(const struct lang_expr *expr)
+static uint32_t value_key_bytes(const struct lang_expr *expr)
 {
 	size_t bytes = 8;
 
@@ -102,7 +102,7 @@ static void check_by(struct lang_check *c)
 
 		if (!check_name(c, names, &at->name, "BY") || !expr)
 			continue;
-		bytes += bytes_of(expr);
+		bytes += value_key_bytes(expr);
 		c->rule->by[c->rule->by_count++] =
 			(struct lang_value){ .expr = expr, .name = at->name.text, .location = at->location };
 	}

@@ -38,14 +38,14 @@ static void note_reference(const struct lang_check *c, struct usage *usage, cons
 /* Calls visit for every reference in the expression. */
 typedef void visit_fn(struct lang_check *c, struct usage *usage, const struct lang_expr *expr);
 
-static void walk(struct lang_check *c, struct usage *usage, const struct lang_expr *expr, visit_fn *visit)
+static void walk_expr(struct lang_check *c, struct usage *usage, const struct lang_expr *expr, visit_fn *visit)
 {
 	if (!expr)
 		return;
 	if (expr->op >= LANG_FIELD && expr->op <= LANG_LAST)
 		visit(c, usage, expr);
-	walk(c, usage, expr->left, visit);
-	walk(c, usage, expr->right, visit);
+	walk_expr(c, usage, expr->left, visit);
+	walk_expr(c, usage, expr->right, visit);
 }
 
 static void visit_note(struct lang_check *c, struct usage *usage, const struct lang_expr *expr)
@@ -53,7 +53,7 @@ static void visit_note(struct lang_check *c, struct usage *usage, const struct l
 	note_reference(c, usage, expr);
 }
 
-static const char *name_of(const struct lang_check *c, const struct lang_expr *expr)
+static const char *element_name(const struct lang_check *c, const struct lang_expr *expr)
 {
 	return c->rule->elements[expr->element].name;
 }
@@ -82,7 +82,7 @@ static void visit_branch(struct lang_check *c, struct usage *usage, const struct
 	if (common && common->kind == LANG_ALTERNATIVE)
 		lang_warn(c->report, &expr->location, NULL,
 			  "'%s' and '%s' are in different branches, so this condition is never tested",
-			  name_of(c, expr), name_of(c, usage->latest));
+			  element_name(c, expr), element_name(c, usage->latest));
 }
 
 static bool check_negated_names(struct lang_check *c, const struct usage *usage)
@@ -105,7 +105,7 @@ static bool check_negated_names(struct lang_check *c, const struct usage *usage)
 	if (usage->negated && usage->latest->element > usage->negated->element) {
 		lang_error(c->report, &usage->latest->location, "a negated event may be related to earlier events",
 			   "'%s' comes after the negated event '%s' and cannot be related to it",
-			   name_of(c, usage->latest), name_of(c, usage->negated));
+			   element_name(c, usage->latest), element_name(c, usage->negated));
 		return false;
 	}
 	return true;
@@ -118,13 +118,13 @@ static bool check_array_field(struct lang_check *c, const struct usage *usage)
 	if (field && usage->second) {
 		lang_error(c->report, &field->location,
 			   "write which: '.first.', '.last.', '.min.', '.max.', '.sum.' or '.avg.'",
-			   "a field of the array '%s' cannot be related to another event", name_of(c, field));
+			   "a field of the array '%s' cannot be related to another event", element_name(c, field));
 		return false;
 	}
 	if (field && usage->array_function) {
 		lang_error(c->report, &field->location, NULL,
 			   "a field of each event of '%s' cannot be related to a function of the array",
-			   name_of(c, field));
+			   element_name(c, field));
 		return false;
 	}
 	return true;
@@ -138,7 +138,7 @@ static bool is_bare(const struct lang_expr *side, uint32_t element)
 	return side->op == LANG_FIELD && side->element == element;
 }
 
-static enum lang_condition_kind kind_of(const struct usage *usage, const struct lang_expr *expr)
+static enum lang_condition_kind condition_kind(const struct usage *usage, const struct lang_expr *expr)
 {
 	if (usage->negated)
 		return LANG_NEGATED;
@@ -156,17 +156,17 @@ void lang_classify(struct lang_check *c, struct lang_expr *expr)
 {
 	struct usage usage = { 0 };
 
-	walk(c, &usage, expr, visit_note);
+	walk_expr(c, &usage, expr, visit_note);
 	if (!check_negated_names(c, &usage) || !check_array_field(c, &usage)) {
 		c->lost_condition = true;
 		return;
 	}
 	if (usage.second) {
-		walk(c, &usage, expr, visit_group);
-		walk(c, &usage, expr, visit_branch);
+		walk_expr(c, &usage, expr, visit_group);
+		walk_expr(c, &usage, expr, visit_branch);
 	}
 	c->rule->conditions[c->rule->condition_count++] = (struct lang_condition){
-		.kind = kind_of(&usage, expr),
+		.kind = condition_kind(&usage, expr),
 		.expr = expr,
 		.location = expr->location,
 		.element = usage.negated  ? usage.negated->element

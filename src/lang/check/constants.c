@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static bool is_name(const struct lang_syntax_expr *syntax)
+static bool is_constant_name(const struct lang_syntax_expr *syntax)
 {
 	return syntax->syntax == LANG_SYNTAX_REFERENCE && !syntax->reference->first.text &&
 	       !syntax->reference->brackets;
@@ -54,7 +54,7 @@ static int count_names(struct lang_check *c, const struct lang_syntax_expr *synt
 	case LANG_SYNTAX_CONST:
 		return syntax->kind == LANG_I64 || syntax->kind == LANG_U64 ? 0 : -1;
 	case LANG_SYNTAX_REFERENCE:
-		return is_name(syntax) && !(c->scope && is_machine_value(c, syntax->reference->name.text)) &&
+		return is_constant_name(syntax) && !(c->scope && is_machine_value(c, syntax->reference->name.text)) &&
 				       !lang_is_header(c, syntax->reference)
 			       ? 1
 			       : -1;
@@ -140,8 +140,8 @@ struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_synta
 	return NULL;
 }
 
-static bool find_number(struct lang_check *c, const struct lang_syntax_reference *reference,
-			const struct meaning *meaning, int64_t *number)
+static bool find_number_constant(struct lang_check *c, const struct lang_syntax_reference *reference,
+				 const struct meaning *meaning, int64_t *number)
 {
 	const struct lang_word *word = &reference->name;
 	char nearest[MEANING_NAME_BYTES];
@@ -160,14 +160,14 @@ static bool find_number(struct lang_check *c, const struct lang_syntax_reference
 	return false;
 }
 
-static bool find_name(struct lang_check *c, const struct lang_syntax_reference *reference,
-		      const struct meaning *meaning, int64_t *number)
+static bool find_constant_name(struct lang_check *c, const struct lang_syntax_reference *reference,
+			       const struct meaning *meaning, int64_t *number)
 {
-	return !is_event(c, &reference->name, meaning) && find_number(c, reference, meaning, number);
+	return !is_event(c, &reference->name, meaning) && find_number_constant(c, reference, meaning, number);
 }
 
-static bool evaluate(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct meaning *meaning,
-		     uint64_t *number)
+static bool evaluate_constant(struct lang_check *c, const struct lang_syntax_expr *syntax,
+			      const struct meaning *meaning, uint64_t *number)
 {
 	uint64_t left = 0, right = 0;
 	int64_t named;
@@ -177,17 +177,18 @@ static bool evaluate(struct lang_check *c, const struct lang_syntax_expr *syntax
 		*number = syntax->integer;
 		return true;
 	case LANG_SYNTAX_REFERENCE:
-		if (!find_name(c, syntax->reference, meaning, &named))
+		if (!find_constant_name(c, syntax->reference, meaning, &named))
 			return false;
 		*number = (uint64_t)named;
 		return true;
 	case LANG_SYNTAX_MINUS:
-		if (!evaluate(c, syntax->left, meaning, &left))
+		if (!evaluate_constant(c, syntax->left, meaning, &left))
 			return false;
 		*number = -left;
 		return true;
 	default:
-		if (!evaluate(c, syntax->left, meaning, &left) || !evaluate(c, syntax->right, meaning, &right))
+		if (!evaluate_constant(c, syntax->left, meaning, &left) ||
+		    !evaluate_constant(c, syntax->right, meaning, &right))
 			return false;
 		*number = syntax->op == LANG_AND ? left & right : syntax->op == LANG_OR ? left | right : left ^ right;
 		return true;
@@ -198,7 +199,7 @@ static bool evaluate(struct lang_check *c, const struct lang_syntax_expr *syntax
 static void warn_of_sign(struct lang_check *c, const struct lang_syntax_expr *syntax, const struct meaning *meaning,
 			 uint64_t number)
 {
-	if (meaning->form == MEANING_RESULT && is_name(syntax) && (int64_t)number > 0)
+	if (meaning->form == MEANING_RESULT && is_constant_name(syntax) && (int64_t)number > 0)
 		lang_warn(c->report, &syntax->location, lang_hint(c->report, "write -%s", syntax->reference->name.text),
 			  "a result is an error if it is negative");
 }
@@ -208,7 +209,7 @@ struct lang_expr *lang_check_constant(struct lang_check *c, const struct lang_sy
 {
 	uint64_t number = 0;
 
-	if (!other || !evaluate(c, syntax, other->meaning, &number))
+	if (!other || !evaluate_constant(c, syntax, other->meaning, &number))
 		return NULL;
 	warn_of_sign(c, syntax, other->meaning, number);
 	return new_constant(c, &syntax->location, number, other->meaning);
@@ -222,7 +223,7 @@ struct lang_expr *lang_check_quoted(struct lang_check *c, struct lang_expr *text
 	const struct lang_syntax_reference quoted = { .name = { .text = text->text, .location = text->location } };
 	int64_t number;
 
-	if (!find_number(c, &quoted, other->meaning, &number))
+	if (!find_number_constant(c, &quoted, other->meaning, &number))
 		return NULL;
 	return new_constant(c, &text->location, (uint64_t)number, other->meaning);
 }
@@ -231,7 +232,7 @@ void lang_warn_of_hidden(struct lang_check *c, const struct lang_syntax_expr *sy
 {
 	int64_t number;
 
-	if (!c->scope || !is_name(syntax) || !is_machine_value(c, syntax->reference->name.text) ||
+	if (!c->scope || !is_constant_name(syntax) || !is_machine_value(c, syntax->reference->name.text) ||
 	    !meaning_constant(other->meaning, syntax->reference->name.text, &number))
 		return;
 	lang_warn(c->report, &syntax->location, "rename the value or the event",

@@ -32,12 +32,13 @@ static bool is_truth(struct lang_check *c, const struct lang_expr *expr)
 }
 
 /* The count expressions from operands on, joined by op, as a tree of depth log2(count). */
-static struct lang_expr *balance(struct lang_check *c, enum lang_op op, struct lang_expr **operands, size_t count)
+static struct lang_expr *balance_operands(struct lang_check *c, enum lang_op op, struct lang_expr **operands,
+					  size_t count)
 {
 	if (count == 1)
 		return operands[0];
-	struct lang_expr *left = balance(c, op, operands, count / 2);
-	struct lang_expr *right = balance(c, op, operands + count / 2, count - count / 2);
+	struct lang_expr *left = balance_operands(c, op, operands, count / 2);
+	struct lang_expr *right = balance_operands(c, op, operands + count / 2, count - count / 2);
 	struct lang_expr *expr = left && right ? lang_new_expr(c, op, LANG_BOOL, &left->location) : NULL;
 
 	if (expr) {
@@ -72,7 +73,7 @@ static struct lang_expr *check_chain(struct lang_check *c, const struct lang_syn
 	}
 	if (!operands || checked != count)
 		return NULL;
-	struct lang_expr *expr = balance(c, syntax->op, operands, count);
+	struct lang_expr *expr = balance_operands(c, syntax->op, operands, count);
 
 	if (expr)
 		expr->location = syntax->location;
@@ -132,7 +133,7 @@ static struct lang_expr *check_in(struct lang_check *c, const struct lang_syntax
 	}
 	if (!operands || checked != count)
 		return NULL;
-	struct lang_expr *expr = balance(c, LANG_LOR, operands, count);
+	struct lang_expr *expr = balance_operands(c, LANG_LOR, operands, count);
 
 	if (expr)
 		expr->location = syntax->location;

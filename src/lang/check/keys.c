@@ -164,8 +164,8 @@ static void check_copy(struct lang_check *c, struct source *sources, const struc
 		c->scope->lost |= !take_list(c, sources, &syntax->copy_by, transition->type, transition->copy_by);
 }
 
-static void check_fields(struct lang_check *c, struct source *sources, const struct lang_syntax_transition *syntax,
-			 struct lang_transition *transition)
+static void check_key_fields(struct lang_check *c, struct source *sources, const struct lang_syntax_transition *syntax,
+			     struct lang_transition *transition)
 {
 	bool fine;
 
@@ -226,7 +226,7 @@ void lang_check_keys(struct lang_check *c)
 		transition->type = lang_find_type(c, &at->type, at->name.text);
 		c->scope->lost = false;
 		if (transition->type)
-			check_fields(c, sources, at, transition);
+			check_key_fields(c, sources, at, transition);
 		if (transition->type && transition->by && !c->scope->lost)
 			check_alike(c, types, index);
 		c->scope->lost |= lost;

@@ -78,8 +78,8 @@ static void no_name(struct lang_check *c, const struct lang_word *word)
 		   word->text);
 }
 
-static struct lang_expr *field_of(struct lang_check *c, const struct lang_syntax_expr *syntax,
-				  const struct event_field *field)
+static struct lang_expr *field_expr(struct lang_check *c, const struct lang_syntax_expr *syntax,
+				    const struct event_field *field)
 {
 	struct lang_expr *expr = field ? refer(c, syntax, LANG_FIELD, UINT32_MAX, lang_kind_of(field->value)) : NULL;
 
@@ -111,7 +111,7 @@ static struct lang_expr *check_bare(struct lang_check *c, const struct lang_synt
 
 	if (!field)
 		no_name(c, word);
-	return field_of(c, syntax, field);
+	return field_expr(c, syntax, field);
 }
 
 struct lang_expr *lang_check_machine_name(struct lang_check *c, const struct lang_syntax_expr *syntax)
@@ -121,7 +121,7 @@ struct lang_expr *lang_check_machine_name(struct lang_check *c, const struct lan
 	if (reference->second.text && !reference->brackets && c->scope->type && c->scope->event &&
 	    strcmp(c->scope->event, reference->name.text) == 0 &&
 	    event_field_find(c->scope->type, reference->first.text))
-		return field_of(c, syntax, lang_find_path(c, c->scope->type, reference));
+		return field_expr(c, syntax, lang_find_path(c, c->scope->type, reference));
 	if (reference->brackets || reference->second.text) {
 		lang_error(c->report, &reference->name.location, "a field is written 'field' or 'event.field'",
 			   "a machine has no arrays");
@@ -131,5 +131,5 @@ struct lang_expr *lang_check_machine_name(struct lang_check *c, const struct lan
 		return check_bare(c, syntax);
 	if (!lang_is_event_name(c, &reference->name) || !c->scope->type)
 		return NULL;
-	return field_of(c, syntax, lang_find_field(c, c->scope->type, &reference->first));
+	return field_expr(c, syntax, lang_find_field(c, c->scope->type, &reference->first));
 }

@@ -79,7 +79,7 @@ static bool leads_from(const struct lang_transition *transition, uint32_t state)
 }
 
 /* Marks what the start leads to. Each round over the transitions finds at least one more state. */
-static void mark(const struct lang_machine *machine, bool *reached)
+static void mark_reached(const struct lang_machine *machine, bool *reached)
 {
 	bool more = true;
 
@@ -119,7 +119,7 @@ static void check_reached(struct lang_check *c)
 		lang_no_memory(c->report);
 		return;
 	}
-	mark(machine, reached);
+	mark_reached(machine, reached);
 	for (uint32_t i = 0; i < machine->state_count; i++) {
 		if (reached[i])
 			continue;

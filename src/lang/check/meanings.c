@@ -27,7 +27,7 @@ static bool may_be_time(const struct lang_check *c, const struct lang_expr *expr
 	return expr->field && expr->field->value == EVENT_TIME;
 }
 
-static bool is_time(const struct lang_expr *expr)
+static bool is_time_expr(const struct lang_expr *expr)
 {
 	return expr->meaning == &meaning_time;
 }
@@ -54,7 +54,7 @@ const struct meaning *lang_meaning_of(const struct lang_check *c, enum lang_op o
 
 	switch (op) {
 	case LANG_SUB:
-		if ((is_time(left) && may_be_time(c, right)) || (may_be_time(c, left) && is_time(right)))
+		if ((is_time_expr(left) && may_be_time(c, right)) || (may_be_time(c, left) && is_time_expr(right)))
 			return &meaning_duration;
 		return shared(left, right);
 	case LANG_ADD:
@@ -76,7 +76,7 @@ const struct meaning *lang_meaning_of(const struct lang_check *c, enum lang_op o
 bool lang_meaning_adds(struct lang_check *c, enum lang_op op, const struct lang_expr *left,
 		       const struct lang_expr *right, const struct diag_location *location)
 {
-	if (op != LANG_ADD || !is_time(left) || !is_time(right))
+	if (op != LANG_ADD || !is_time_expr(left) || !is_time_expr(right))
 		return true;
 	lang_error(c->report, location, "subtract one time from the other to get a duration",
 		   "two times cannot be added: both are moments, not durations");

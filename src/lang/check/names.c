@@ -200,7 +200,7 @@ static const struct array_function {
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
-static const struct array_function *find_function(const struct lang_word *word)
+static const struct array_function *find_array_function(const struct lang_word *word)
 {
 	for (size_t i = 0; i < FUNCTION_COUNT; i++) {
 		if (lang_word_is(word->text, strlen(word->text), functions[i].name))
@@ -254,7 +254,7 @@ static struct lang_expr *of_field(struct lang_expr *expr, const struct event_fie
 static struct lang_expr *check_function(struct lang_check *c, const struct lang_syntax_expr *syntax,
 					const struct lang_element *element)
 {
-	const struct array_function *function = find_function(&syntax->reference->first);
+	const struct array_function *function = find_array_function(&syntax->reference->first);
 
 	if (!function && is_len(&syntax->reference->first)) {
 		lang_error(c->report, &syntax->reference->second.location, "write 'name.len'", "'len' takes no field");
@@ -287,8 +287,8 @@ bool lang_is_part_of_match(struct lang_check *c, const struct lang_word *word, c
 	return !element->is_negated && !element->group;
 }
 
-static struct lang_expr *check_field(struct lang_check *c, const struct lang_syntax_expr *syntax,
-				     const struct lang_element *element)
+static struct lang_expr *check_element_field(struct lang_check *c, const struct lang_syntax_expr *syntax,
+					     const struct lang_element *element)
 {
 	const struct event_field *field = lang_find_field(c, element->type, &syntax->reference->first);
 
@@ -422,7 +422,7 @@ struct lang_expr *lang_check_reference(struct lang_check *c, const struct lang_s
 	if (!is_array_form(syntax, element)) {
 		if (element->is_array || !is_len(&syntax->reference->first) ||
 		    lang_event_field(c, element->type, syntax->reference->first.text))
-			return check_field(c, syntax, element);
+			return check_element_field(c, syntax, element);
 	}
 	if (!element->is_array && syntax->reference->second.text && !syntax->reference->brackets &&
 	    (event_field_find(element->type, syntax->reference->first.text) || is_path(&syntax->reference->second))) {

@@ -60,7 +60,7 @@ static void visit_firsts(struct outlook *outlook, const struct lang_structure *s
 			visit_firsts(outlook, structure->children[i]);
 }
 
-static uint32_t index_of(const struct lang_structure *structure)
+static uint32_t structure_index(const struct lang_structure *structure)
 {
 	uint32_t index = 0;
 
@@ -73,7 +73,7 @@ static uint32_t index_of(const struct lang_structure *structure)
 static void visit_next(struct outlook *outlook, const struct lang_structure *structure)
 {
 	for (const struct lang_structure *parent = structure->parent; parent; parent = parent->parent) {
-		if (parent->kind == LANG_SEQUENCE && visit_sequence(outlook, parent, index_of(structure) + 1))
+		if (parent->kind == LANG_SEQUENCE && visit_sequence(outlook, parent, structure_index(structure) + 1))
 			return;
 		if (parent->repeat_max > 1)
 			visit_firsts(outlook, parent);

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static bool is_shown(const char *text)
+static bool is_property_shown(const char *text)
 {
 	while (*text && text_is_shown(text))
 		text += text_character(text);
@@ -23,7 +23,7 @@ static bool check_text(struct lang_check *c, const struct lang_word *word, const
 {
 	if (!*word->text)
 		lang_error(c->report, &word->location, NULL, "%s is empty", what);
-	else if (!is_shown(word->text))
+	else if (!is_property_shown(word->text))
 		lang_error(c->report, &word->location, NULL, "%s has characters that are not shown", what);
 	else
 		return true;
@@ -58,7 +58,7 @@ void lang_check_properties(struct lang_check *c, const struct lang_syntax_proper
 		check_tag(c, &at->word, properties);
 }
 
-static uint32_t count_of(const struct lang_syntax_condition *conditions)
+static uint32_t count_conditions(const struct lang_syntax_condition *conditions)
 {
 	uint32_t count = 0;
 
@@ -69,7 +69,7 @@ static uint32_t count_of(const struct lang_syntax_condition *conditions)
 
 static void check_exception(struct lang_check *c, const struct lang_syntax_condition *conditions)
 {
-	uint32_t wanted = count_of(conditions);
+	uint32_t wanted = count_conditions(conditions);
 	struct lang_exception exception = { .conditions = lang_keep(c, wanted, sizeof *exception.conditions) };
 
 	for (; conditions && exception.conditions; conditions = conditions->next) {
@@ -82,7 +82,7 @@ static void check_exception(struct lang_check *c, const struct lang_syntax_condi
 		c->rule->properties.exceptions[c->rule->properties.exception_count++] = exception;
 }
 
-static bool is_meant(const struct lang_check *c, const struct lang_syntax_exception *exception)
+static bool is_property_meant(const struct lang_check *c, const struct lang_syntax_exception *exception)
 {
 	return strcmp(exception->rule.text, c->rule->name) == 0;
 }
@@ -92,7 +92,7 @@ void lang_check_except(struct lang_check *c)
 	uint32_t count = c->syntax->except != NULL;
 
 	for (const struct lang_syntax_exception *at = c->exceptions; at; at = at->next)
-		count += is_meant(c, at);
+		count += is_property_meant(c, at);
 	if (count > LANG_EXCEPTIONS_MAX) {
 		lang_error(c->report, &c->rule->location, NULL, "rule '%s' has more than %d exceptions", c->rule->name,
 			   LANG_EXCEPTIONS_MAX);
@@ -104,7 +104,7 @@ void lang_check_except(struct lang_check *c)
 	c->context = LANG_IN_EXCEPTION;
 	check_exception(c, c->syntax->except);
 	for (struct lang_syntax_exception *at = c->exceptions; at; at = at->next) {
-		if (!is_meant(c, at))
+		if (!is_property_meant(c, at))
 			continue;
 		at->is_taken = true;
 		check_exception(c, at->conditions);
@@ -112,7 +112,7 @@ void lang_check_except(struct lang_check *c)
 }
 
 /* What else the name is, or what is meant. */
-static void refuse(struct lang_check *c, const struct lang_syntax_exception *exception)
+static void refuse_exception(struct lang_check *c, const struct lang_syntax_exception *exception)
 {
 	const struct lang_unit *unit = c->unit;
 	const char **names = arena_zero(c->scratch, unit->rule_count + 1, sizeof *names);
@@ -137,5 +137,5 @@ void lang_check_exceptions_taken(struct lang_check *c)
 {
 	for (const struct lang_syntax_exception *at = c->exceptions; at; at = at->next)
 		if (!at->is_taken && !lang_report_full(c->report))
-			refuse(c, at);
+			refuse_exception(c, at);
 }

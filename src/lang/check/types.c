@@ -51,14 +51,14 @@ const char *lang_kind_name(enum lang_kind kind)
 	}
 }
 
-static bool is_integer(const struct lang_expr *expr)
+static bool is_integer_expr(const struct lang_expr *expr)
 {
 	return expr->kind == LANG_I64 || expr->kind == LANG_U64;
 }
 
-static bool is_number(const struct lang_expr *expr)
+static bool is_number_expr(const struct lang_expr *expr)
 {
-	return is_integer(expr) || expr->kind == LANG_F64;
+	return is_integer_expr(expr) || expr->kind == LANG_F64;
 }
 
 struct lang_expr *lang_new_expr(struct lang_check *c, enum lang_op op, enum lang_kind kind,
@@ -79,7 +79,7 @@ static struct lang_expr *convert(struct lang_check *c, struct lang_expr *expr, e
 {
 	if (expr->kind == kind)
 		return expr;
-	if (expr->op == LANG_CONST && kind != LANG_F64 && is_integer(expr)) {
+	if (expr->op == LANG_CONST && kind != LANG_F64 && is_integer_expr(expr)) {
 		expr->kind = kind;
 		return expr;
 	}
@@ -100,20 +100,21 @@ static struct lang_expr *convert(struct lang_check *c, struct lang_expr *expr, e
 /* A constant integer becomes the other's kind of integer where it fits. */
 static void adapt(struct lang_expr *constant, const struct lang_expr *other)
 {
-	if (constant->op == LANG_CONST && is_integer(constant) && is_integer(other) && constant->integer <= INT64_MAX)
+	if (constant->op == LANG_CONST && is_integer_expr(constant) && is_integer_expr(other) &&
+	    constant->integer <= INT64_MAX)
 		constant->kind = other->kind;
 }
 
 static bool needs_number(struct lang_check *c, const struct lang_expr *expr, enum lang_op op)
 {
-	if (is_integer(expr) || (is_number(expr) && !arithmetic[op].integers))
+	if (is_integer_expr(expr) || (is_number_expr(expr) && !arithmetic[op].integers))
 		return true;
 	lang_error(c->report, &expr->location, NULL, "'%s' needs %s, but this is %s", arithmetic[op].text,
 		   arithmetic[op].integers ? "integers" : "numbers", lang_kind_name(expr->kind));
 	return false;
 }
 
-static struct lang_expr *make(struct lang_expr *expr, struct lang_expr *left, struct lang_expr *right)
+static struct lang_expr *make_expr(struct lang_expr *expr, struct lang_expr *left, struct lang_expr *right)
 {
 	if (!expr || !left || !right)
 		return NULL;
@@ -124,7 +125,7 @@ static struct lang_expr *make(struct lang_expr *expr, struct lang_expr *left, st
 
 static bool is_zero(const struct lang_expr *expr)
 {
-	return expr->op == LANG_CONST && is_integer(expr) && expr->integer == 0;
+	return expr->op == LANG_CONST && is_integer_expr(expr) && expr->integer == 0;
 }
 
 static struct lang_expr *type_arithmetic(struct lang_check *c, enum lang_op op, struct lang_expr *left,
@@ -136,12 +137,12 @@ static struct lang_expr *type_arithmetic(struct lang_check *c, enum lang_op op, 
 	fine &= needs_number(c, right, op);
 	if (!fine)
 		return NULL;
-	if ((op == LANG_DIV || op == LANG_MOD) && is_zero(right) && is_integer(left)) {
+	if ((op == LANG_DIV || op == LANG_MOD) && is_zero(right) && is_integer_expr(left)) {
 		lang_error(c->report, &right->location, NULL, "this divides by zero");
 		return NULL;
 	}
 	if (op == LANG_SHL || op == LANG_SHR)
-		return make(lang_new_expr(c, op, left->kind, location), left, right);
+		return make_expr(lang_new_expr(c, op, left->kind, location), left, right);
 	if (!lang_meaning_adds(c, op, left, right, location))
 		return NULL;
 	const struct meaning *meaning = lang_meaning_of(c, op, left, right);
@@ -156,13 +157,13 @@ static struct lang_expr *type_arithmetic(struct lang_check *c, enum lang_op op, 
 
 	if (expr)
 		expr->meaning = meaning;
-	return make(expr, convert(c, left, kind), convert(c, right, kind));
+	return make_expr(expr, convert(c, left, kind), convert(c, right, kind));
 }
 
 /* TRUE and FALSE stand for 1 and 0 beside an integer. */
 static void adapt_truth(struct lang_expr *constant, const struct lang_expr *other)
 {
-	if (constant->op == LANG_CONST && constant->kind == LANG_BOOL && is_integer(other))
+	if (constant->op == LANG_CONST && constant->kind == LANG_BOOL && is_integer_expr(other))
 		constant->kind = other->kind;
 }
 
@@ -179,12 +180,12 @@ static bool mismatch(struct lang_check *c, const struct lang_expr *left, const s
 }
 
 /* Brings both sides of a comparison to kinds that it takes. False: reported. */
-static bool align(struct lang_check *c, struct lang_expr **left, struct lang_expr **right,
-		  const struct diag_location *op_location)
+static bool align_kinds(struct lang_check *c, struct lang_expr **left, struct lang_expr **right,
+			const struct diag_location *op_location)
 {
 	adapt_truth(*left, *right);
 	adapt_truth(*right, *left);
-	if (is_number(*left) && is_number(*right)) {
+	if (is_number_expr(*left) && is_number_expr(*right)) {
 		adapt(*left, *right);
 		adapt(*right, *left);
 		if ((*left)->kind == LANG_F64 || (*right)->kind == LANG_F64) {
@@ -219,19 +220,19 @@ struct lang_expr *lang_type_equal(struct lang_check *c, enum lang_op op, struct 
 {
 	struct diag_location location = span(left, right);
 
-	if (!lang_meaning_compares(c, left, right, op_location) || !align(c, &left, &right, op_location))
+	if (!lang_meaning_compares(c, left, right, op_location) || !align_kinds(c, &left, &right, op_location))
 		return NULL;
 	warn_of_star(c, left);
 	warn_of_star(c, right);
-	return make(lang_new_expr(c, op, LANG_BOOL, &location), left, right);
+	return make_expr(lang_new_expr(c, op, LANG_BOOL, &location), left, right);
 }
 
 static struct lang_expr *type_order(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
 				    struct lang_expr *right)
 {
-	const struct lang_expr *odd = is_number(left) ? right : left;
+	const struct lang_expr *odd = is_number_expr(left) ? right : left;
 
-	if (!is_number(odd)) {
+	if (!is_number_expr(odd)) {
 		const char *hint = odd->kind == LANG_STRING ? "strings are compared with == != IN and LIKE"
 							    : "compare it with == or !=";
 
@@ -240,9 +241,9 @@ static struct lang_expr *type_order(struct lang_check *c, const struct lang_synt
 		return NULL;
 	}
 	if (!lang_meaning_compares(c, left, right, &syntax->op_location) ||
-	    !align(c, &left, &right, &syntax->op_location))
+	    !align_kinds(c, &left, &right, &syntax->op_location))
 		return NULL;
-	return make(lang_new_expr(c, syntax->op, LANG_BOOL, &syntax->location), left, right);
+	return make_expr(lang_new_expr(c, syntax->op, LANG_BOOL, &syntax->location), left, right);
 }
 
 static struct lang_expr *type_like(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
@@ -258,7 +259,7 @@ static struct lang_expr *type_like(struct lang_check *c, const struct lang_synta
 			   "LIKE needs a quoted string on its right");
 		return NULL;
 	}
-	return fine ? make(lang_new_expr(c, LANG_LIKE, LANG_BOOL, &syntax->location), left, right) : NULL;
+	return fine ? make_expr(lang_new_expr(c, LANG_LIKE, LANG_BOOL, &syntax->location), left, right) : NULL;
 }
 
 struct lang_expr *lang_type_binary(struct lang_check *c, const struct lang_syntax_expr *syntax, struct lang_expr *left,
@@ -321,14 +322,14 @@ struct lang_expr *lang_type_assign(struct lang_check *c, struct lang_expr *expr,
 
 	if (expr->op == LANG_CONST && expr->kind == LANG_BOOL && (kind == LANG_I64 || kind == LANG_U64))
 		expr->kind = kind;
-	if (expr->kind == kind && !is_integer(expr))
+	if (expr->kind == kind && !is_integer_expr(expr))
 		return expr;
-	if (!is_number(expr) || kind == LANG_BOOL || kind == LANG_STRING) {
+	if (!is_number_expr(expr) || kind == LANG_BOOL || kind == LANG_STRING) {
 		lang_error(c->report, &expr->location, NULL, "'%s' is %s and cannot take %s", field->name,
 			   lang_kind_name(kind), lang_kind_name(expr->kind));
 		return NULL;
 	}
-	if (expr->op == LANG_CONST && is_integer(expr) && !fits(expr, field->value)) {
+	if (expr->op == LANG_CONST && is_integer_expr(expr) && !fits(expr, field->value)) {
 		lang_error(c->report, &expr->location, NULL, "this does not fit into '%s', which is %s", field->name,
 			   event_value_name(field->value));
 		return NULL;

@@ -80,7 +80,7 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 	return true;
 }
 
-static bool is_known(const struct lang_check *c, const char *name)
+static bool is_known_name(const struct lang_check *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->rule->join_count; i++) {
 		if (strcmp(c->rule->joins[i].name, name) == 0)
@@ -93,7 +93,7 @@ void lang_check_join(struct lang_check *c, const struct lang_word *word)
 {
 	struct lang_join join = { .name = word->text, .location = word->location };
 
-	if (is_known(c, word->text))
+	if (is_known_name(c, word->text))
 		return;
 	join.fields = lang_keep(c, c->rule->element_count, sizeof *join.fields);
 	if (join.fields && check_join_fields(c, word, &join))

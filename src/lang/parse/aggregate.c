@@ -37,7 +37,7 @@ static bool take_operation(struct lang_parser *p, enum lang_aggregate_op *op)
 }
 
 /* Whether the next word is a field that events of every kernel's types have. */
-static bool is_header(const struct lang_parser *p)
+static bool is_header_word(const struct lang_parser *p)
 {
 	static const char *const headers[] = { "cpu", "pid", "tid", "comm", "CpuId", "ProcessId", "ThreadId" };
 	bool found = false;
@@ -54,7 +54,7 @@ static bool parse_value(struct lang_parser *p, struct lang_syntax_value *value, 
 {
 	bool alone = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
 
-	if (alone && is_header(p) && !lang_is_param(p, &p->token)) {
+	if (alone && is_header_word(p) && !lang_is_param(p, &p->token)) {
 		value->location = p->token.location;
 		return lang_take_word(p, &value->header, "a value");
 	}

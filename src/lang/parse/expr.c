@@ -29,7 +29,7 @@ static const struct binary_operator *find_operator(const struct lang_parser *p)
 	return NULL;
 }
 
-static bool enter(struct lang_parser *p)
+static bool enter_expr(struct lang_parser *p)
 {
 	if (p->depth == LANG_DEPTH_MAX) {
 		lang_error(p->report, &p->token.location, NULL, "the expression is nested more than %d levels deep",
@@ -40,7 +40,7 @@ static bool enter(struct lang_parser *p)
 	return true;
 }
 
-static struct lang_syntax_expr *new_expr(struct lang_parser *p, enum lang_syntax_op syntax)
+static struct lang_syntax_expr *new_syntax_expr(struct lang_parser *p, enum lang_syntax_op syntax)
 {
 	struct lang_syntax_expr *expr = lang_node(p, sizeof *expr);
 
@@ -54,14 +54,14 @@ static struct lang_syntax_expr *new_expr(struct lang_parser *p, enum lang_syntax
 	return expr;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
+static uint32_t larger_bound(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
 
 /* Closes an expression that starts at first: its place, its end, its bounds. NULL: too deep or too large. */
-static struct lang_syntax_expr *finish(struct lang_parser *p, struct lang_syntax_expr *expr,
-				       const struct diag_location *first)
+static struct lang_syntax_expr *finish_expr(struct lang_parser *p, struct lang_syntax_expr *expr,
+					    const struct diag_location *first)
 {
 	expr->location = lang_location_to_end(p, first);
 	expr->end = p->end;
@@ -80,7 +80,7 @@ static struct lang_syntax_expr *finish(struct lang_parser *p, struct lang_syntax
 
 static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 {
-	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_CONST);
+	struct lang_syntax_expr *expr = new_syntax_expr(p, LANG_SYNTAX_CONST);
 
 	if (!expr)
 		return NULL;
@@ -107,13 +107,13 @@ static struct lang_syntax_expr *parse_literal(struct lang_parser *p)
 		expr->integer = lang_token_is(&p->token, "TRUE");
 	}
 	lang_advance(p);
-	return finish(p, expr, &expr->location);
+	return finish_expr(p, expr, &expr->location);
 }
 
 /* name, name.first or name.first.second, brackets behind the name allowed */
 static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 {
-	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_REFERENCE);
+	struct lang_syntax_expr *expr = new_syntax_expr(p, LANG_SYNTAX_REFERENCE);
 	struct lang_syntax_reference *reference = lang_node(p, sizeof *reference);
 
 	bool plain = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
@@ -131,21 +131,21 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 			return NULL;
 	}
 	if ((p->machine || plain) && p->token.kind != LANG_TOKEN_DOT)
-		return finish(p, expr, &expr->location);
+		return finish_expr(p, expr, &expr->location);
 	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "a field is written 'name.field', name being that of an event"))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;
 	if (lang_accept(p, LANG_TOKEN_DOT) && !lang_take_word(p, &reference->second, "a field name"))
 		return NULL;
-	return finish(p, expr, &expr->location);
+	return finish_expr(p, expr, &expr->location);
 }
 
 static struct lang_syntax_expr *parse_parentheses(struct lang_parser *p)
 {
 	struct diag_location first = p->token.location;
 
-	if (!enter(p))
+	if (!enter_expr(p))
 		return NULL;
 	lang_advance(p);
 	struct lang_syntax_expr *expr = lang_parse_condition(p);
@@ -153,7 +153,7 @@ static struct lang_syntax_expr *parse_parentheses(struct lang_parser *p)
 	p->depth--;
 	if (!expr || !lang_expect(p, LANG_TOKEN_RPAREN, "')'", NULL))
 		return NULL;
-	return finish(p, expr, &first);
+	return finish_expr(p, expr, &first);
 }
 
 static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
@@ -202,7 +202,7 @@ static struct lang_syntax_expr *parse_primary(struct lang_parser *p)
 static struct lang_syntax_expr *negate_literal(struct lang_parser *p, struct lang_syntax_expr *literal,
 					       const struct diag_location *first)
 {
-	literal = finish(p, literal, first);
+	literal = finish_expr(p, literal, first);
 	if (!literal)
 		return NULL;
 	if (literal->kind == LANG_F64) {
@@ -225,12 +225,12 @@ static struct lang_syntax_expr *parse_unary(struct lang_parser *p)
 
 	if (p->token.kind != LANG_TOKEN_MINUS)
 		return parse_primary(p);
-	if (!enter(p))
+	if (!enter_expr(p))
 		return NULL;
 	lang_advance(p);
 	lang_substitute(p);
 	bool number = p->token.kind == LANG_TOKEN_INTEGER || p->token.kind == LANG_TOKEN_REAL;
-	struct lang_syntax_expr *minus = number ? NULL : new_expr(p, LANG_SYNTAX_MINUS);
+	struct lang_syntax_expr *minus = number ? NULL : new_syntax_expr(p, LANG_SYNTAX_MINUS);
 
 	if (minus)
 		minus->op_location = first;
@@ -244,7 +244,7 @@ static struct lang_syntax_expr *parse_unary(struct lang_parser *p)
 	minus->left = operand;
 	minus->depth = operand->depth + 1;
 	minus->size = operand->size + 2;
-	return finish(p, minus, &first);
+	return finish_expr(p, minus, &first);
 }
 
 static struct lang_syntax_expr *make_binary(struct lang_parser *p, struct lang_syntax_expr *expr,
@@ -254,9 +254,9 @@ static struct lang_syntax_expr *make_binary(struct lang_parser *p, struct lang_s
 		return NULL;
 	expr->left = left;
 	expr->right = right;
-	expr->depth = larger(left->depth, right->depth) + 1;
+	expr->depth = larger_bound(left->depth, right->depth) + 1;
 	expr->size = left->size + right->size + 1;
-	return finish(p, expr, &left->location);
+	return finish_expr(p, expr, &left->location);
 }
 
 /* Operators of at least this level. */
@@ -266,7 +266,7 @@ static struct lang_syntax_expr *parse_arithmetic(struct lang_parser *p, int leve
 	const struct binary_operator *operator;
 
 	while (left && (operator= find_operator(p)) && operator->level >= level) {
-		struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_BINARY);
+		struct lang_syntax_expr *expr = new_syntax_expr(p, LANG_SYNTAX_BINARY);
 
 		if (expr)
 			expr->op = operator->op;
@@ -287,7 +287,7 @@ static struct lang_syntax_expr *parse_in(struct lang_parser *p, struct lang_synt
 	struct lang_list list = {
 		.separator = LANG_TOKEN_COMMA, .closer = LANG_TOKEN_RBRACE, .item = "a value", .expect = "',' or '}'"
 	};
-	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_IN), **end, *value;
+	struct lang_syntax_expr *expr = new_syntax_expr(p, LANG_SYNTAX_IN), **end, *value;
 
 	lang_advance(p);
 	if (!expr || !lang_expect(p, LANG_TOKEN_LBRACE, "'{'", "write 'a.x IN { 1, 2 }'") || !lang_list_begin(p, &list))
@@ -300,13 +300,13 @@ static struct lang_syntax_expr *parse_in(struct lang_parser *p, struct lang_synt
 		if (!value)
 			return NULL;
 		end = &value->next;
-		expr->depth = larger(expr->depth, value->depth);
+		expr->depth = larger_bound(expr->depth, value->depth);
 		expr->size += left->size + value->size + 1;
-		if (!finish(p, expr, &left->location))
+		if (!finish_expr(p, expr, &left->location))
 			return NULL;
 	} while (lang_list_next(p, &list, true));
 	expr->depth++;
-	return list.broken ? NULL : finish(p, expr, &left->location);
+	return list.broken ? NULL : finish_expr(p, expr, &left->location);
 }
 
 /* The operator behind a value, where it is a comparison. */
@@ -335,7 +335,7 @@ static struct lang_syntax_expr *parse_comparison(struct lang_parser *p)
 	} else if (is_comparison(p, &op)) {
 		if (p->token.kind == LANG_TOKEN_ASSIGN)
 			lang_error(p->report, &p->token.location, "write '=='", "'=' does not compare");
-		expr = new_expr(p, LANG_SYNTAX_BINARY);
+		expr = new_syntax_expr(p, LANG_SYNTAX_BINARY);
 		if (expr)
 			expr->op = op;
 		lang_advance(p);
@@ -360,9 +360,9 @@ static struct lang_syntax_expr *parse_not(struct lang_parser *p)
 		lang_error(p->report, &first, "write NOT", "'!' is not an operator");
 	else if (!lang_token_is(&p->token, "NOT") || p->ahead.kind == LANG_TOKEN_DOT)
 		return parse_comparison(p);
-	if (!enter(p))
+	if (!enter_expr(p))
 		return NULL;
-	struct lang_syntax_expr *expr = new_expr(p, LANG_SYNTAX_NOT);
+	struct lang_syntax_expr *expr = new_syntax_expr(p, LANG_SYNTAX_NOT);
 
 	lang_advance(p);
 	struct lang_syntax_expr *operand = parse_not(p);
@@ -373,7 +373,7 @@ static struct lang_syntax_expr *parse_not(struct lang_parser *p)
 	expr->left = operand;
 	expr->depth = operand->depth + 1;
 	expr->size = operand->size + 1;
-	return finish(p, expr, &first);
+	return finish_expr(p, expr, &first);
 }
 
 /* True when the token joins conditions by op; the spelling of other languages is an error that does not stop. */
@@ -392,13 +392,13 @@ static bool joins(struct lang_parser *p, enum lang_op op)
 }
 
 /* Operands joined by AND, or chains of those joined by OR. */
-static struct lang_syntax_expr *parse_chain(struct lang_parser *p, enum lang_op op)
+static struct lang_syntax_expr *parse_expr_chain(struct lang_parser *p, enum lang_op op)
 {
-	struct lang_syntax_expr *first = op == LANG_LOR ? parse_chain(p, LANG_LAND) : parse_not(p), *last = first;
+	struct lang_syntax_expr *first = op == LANG_LOR ? parse_expr_chain(p, LANG_LAND) : parse_not(p), *last = first;
 
 	if (!first || !joins(p, op))
 		return first;
-	struct lang_syntax_expr *chain = new_expr(p, LANG_SYNTAX_CHAIN);
+	struct lang_syntax_expr *chain = new_syntax_expr(p, LANG_SYNTAX_CHAIN);
 
 	if (!chain)
 		return NULL;
@@ -408,15 +408,15 @@ static struct lang_syntax_expr *parse_chain(struct lang_parser *p, enum lang_op 
 	chain->size = first->size;
 	while (joins(p, op)) {
 		lang_advance(p);
-		struct lang_syntax_expr *next = op == LANG_LOR ? parse_chain(p, LANG_LAND) : parse_not(p);
+		struct lang_syntax_expr *next = op == LANG_LOR ? parse_expr_chain(p, LANG_LAND) : parse_not(p);
 
 		if (!next)
 			return NULL;
 		last->next = next;
 		last = next;
-		chain->depth = larger(chain->depth, next->depth + 1);
+		chain->depth = larger_bound(chain->depth, next->depth + 1);
 		chain->size += next->size + 1;
-		if (!finish(p, chain, &first->location))
+		if (!finish_expr(p, chain, &first->location))
 			return NULL;
 	}
 	return chain;
@@ -424,7 +424,7 @@ static struct lang_syntax_expr *parse_chain(struct lang_parser *p, enum lang_op 
 
 struct lang_syntax_expr *lang_parse_condition(struct lang_parser *p)
 {
-	return parse_chain(p, LANG_LOR);
+	return parse_expr_chain(p, LANG_LOR);
 }
 
 struct lang_syntax_expr *lang_parse_constant_value(struct lang_parser *p)
@@ -445,7 +445,7 @@ struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p)
 				  .item = "a condition",
 				  .expect = "',' or '}'",
 				  .recovers = true };
-	struct lang_syntax_expr *chain = new_expr(p, LANG_SYNTAX_CHAIN), **end;
+	struct lang_syntax_expr *chain = new_syntax_expr(p, LANG_SYNTAX_CHAIN), **end;
 	struct diag_location first = p->token.location;
 	bool fine;
 
@@ -463,9 +463,9 @@ struct lang_syntax_expr *lang_parse_guard(struct lang_parser *p)
 			continue;
 		*end = expr;
 		end = &expr->next;
-		chain->depth = larger(chain->depth, expr->depth + 1);
+		chain->depth = larger_bound(chain->depth, expr->depth + 1);
 		chain->size += expr->size + 1;
-		fine = finish(p, chain, &first) != NULL;
+		fine = finish_expr(p, chain, &first) != NULL;
 	} while (lang_list_next(p, &list, fine));
 	return list.broken ? NULL : chain;
 }

@@ -49,7 +49,7 @@ static bool parse_fields(struct lang_parser *p, struct lang_syntax_item *item)
 }
 
 /* An event with wrong fields is kept for its name, or every use of it would be one more error. */
-static bool parse_event(struct lang_parser *p, struct lang_syntax_item *item)
+static bool parse_event_item(struct lang_parser *p, struct lang_syntax_item *item)
 {
 	lang_advance(p);
 	item->kind = LANG_ITEM_EVENT;
@@ -97,7 +97,7 @@ static bool parse_item(struct lang_parser *p, struct lang_syntax_item *item)
 	    lang_token_is(token, "ASYNCHRONOUS"))
 		return parse_rule(p, item);
 	if (lang_token_is(token, "EVENT"))
-		return parse_event(p, item);
+		return parse_event_item(p, item);
 	if (lang_token_is(token, "EVENTS"))
 		return parse_events(p, item);
 	if (lang_token_is(token, "PARAM")) {

@@ -79,7 +79,7 @@ static bool parse_declaration(struct lang_parser *p, struct lang_param *param)
 	return true;
 }
 
-static bool keep(struct lang_params *params, const struct lang_param *found, struct lang_param *param)
+static bool keep_param(struct lang_params *params, const struct lang_param *found, struct lang_param *param)
 {
 	const char *from = found->location.source->text + found->value.location.offset;
 
@@ -96,7 +96,7 @@ static bool keep(struct lang_params *params, const struct lang_param *found, str
 	return param->text && (param->value.kind != LANG_TOKEN_STRING || param->value.text);
 }
 
-static void collect(struct lang_params *params, const struct lang_param *found)
+static void add_param(struct lang_params *params, const struct lang_param *found)
 {
 	struct lang_param **last = &params->first;
 
@@ -104,7 +104,7 @@ static void collect(struct lang_params *params, const struct lang_param *found)
 		/* The first one counts, unless it is of no use. */
 		if (strcmp((*last)->name, found->name) != 0)
 			continue;
-		if ((*last)->value.kind == LANG_TOKEN_BAD && !keep(params, found, *last))
+		if ((*last)->value.kind == LANG_TOKEN_BAD && !keep_param(params, found, *last))
 			lang_no_memory(params->report);
 		return;
 	}
@@ -112,7 +112,7 @@ static void collect(struct lang_params *params, const struct lang_param *found)
 		return;
 	struct lang_param *param = arena_zero(params->arena, 1, sizeof *param);
 
-	if (!param || !keep(params, found, param)) {
+	if (!param || !keep_param(params, found, param)) {
 		lang_no_memory(params->report);
 		return;
 	}
@@ -121,7 +121,7 @@ static void collect(struct lang_params *params, const struct lang_param *found)
 }
 
 /* What settings call a file: its name without folders and without .rule. */
-static const char *name_of(const char *file, struct arena *arena)
+static const char *unit_name_of_file(const char *file, struct arena *arena)
 {
 	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
 	size_t length = strlen(base), ending = strlen(RULE_ENDING);
@@ -136,7 +136,7 @@ void lang_params_collect(struct lang_params *params, const struct diag_source *s
 	struct lang_report *nowhere = arena_zero(scratch, 1, sizeof *nowhere);
 	struct lang_parser p;
 
-	params->file = name_of(source->file, params->arena);
+	params->file = unit_name_of_file(source->file, params->arena);
 	if (!nowhere || !params->file) {
 		lang_no_memory(params->report);
 		return;
@@ -154,7 +154,7 @@ void lang_params_collect(struct lang_params *params, const struct diag_source *s
 		lang_advance(&p);
 		parse_declaration(&p, &param);
 		if (param.name)
-			collect(params, &param);
+			add_param(params, &param);
 	}
 	if (nowhere->no_memory)
 		lang_no_memory(params->report);

@@ -209,7 +209,7 @@ static void skip_item(struct lang_parser *p, const struct lang_list *list)
 }
 
 /* The list ends without its closer, at a place reported already. */
-static bool give_up(struct lang_parser *p, struct lang_list *list)
+static bool give_list_up(struct lang_parser *p, struct lang_list *list)
 {
 	list->broken = true;
 	if (list->recovers)
@@ -231,12 +231,12 @@ bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
 {
 	if (!parsed || !lang_list_item_ends(p, list)) {
 		if (!list->recovers)
-			return give_up(p, list);
+			return give_list_up(p, list);
 		list->broken = true;
 		skip_item(p, list);
 	}
 	if (lang_at_statement(p) || lang_at_modifier(p))
-		return give_up(p, list);
+		return give_list_up(p, list);
 	lang_accept_end(p);
 	return !lang_accept(p, list->closer);
 }

@@ -54,7 +54,7 @@ struct assignment {
 };
 
 /* Whether a setting of this name means the parameter. */
-static bool is_meant(const char *name, const struct lang_params *file, const struct lang_param *param)
+static bool is_param_meant(const char *name, const struct lang_params *file, const struct lang_param *param)
 {
 	const char *dot = strrchr(name, '.');
 	size_t length = dot ? (size_t)(dot - name) : 0;
@@ -93,7 +93,7 @@ static const char *list_names(struct lang_report *report, const char *const *nam
 	return lang_hint(report, "the parameters are%s", list);
 }
 
-static void unknown(const struct assignment *assignment)
+static void unknown_param(const struct assignment *assignment)
 {
 	const struct lang_params_of_all *all = assignment->all;
 	const char *name = assignment->setting->name, **plain, **full;
@@ -167,7 +167,8 @@ static void set_one(struct assignment *assignment, const struct lang_params *fil
 }
 
 /* Where in its line a setting stands. */
-static struct diag_location location_of(const struct diag_source *source, size_t at, uint32_t line, const char *text)
+static struct diag_location setting_location(const struct diag_source *source, size_t at, uint32_t line,
+					     const char *text)
 {
 	return (struct diag_location){ .source = source,
 				       .offset = at,
@@ -185,9 +186,9 @@ void lang_params_set(const struct lang_params_of_all *all, const struct lang_set
 		.all = all,
 		.setting = setting,
 		.kept = arena_text(all->arena, setting->text, strlen(setting->text)),
-		.name = location_of(source, line->file ? line->name_at : 0, number, setting->name),
-		.text = location_of(source, line->file ? line->value_at : strlen(setting->name) + 1, number,
-				    setting->text),
+		.name = setting_location(source, line->file ? line->name_at : 0, number, setting->name),
+		.text = setting_location(source, line->file ? line->value_at : strlen(setting->name) + 1, number,
+					 setting->text),
 	};
 	size_t found = 0;
 
@@ -199,7 +200,7 @@ void lang_params_set(const struct lang_params_of_all *all, const struct lang_set
 		assignment.several = found > 1;
 		for (size_t i = 0; i < all->count; i++) {
 			for (struct lang_param *at = all->files[i].first; at; at = at->next) {
-				if (!is_meant(setting->name, &all->files[i], at))
+				if (!is_param_meant(setting->name, &all->files[i], at))
 					continue;
 				if (pass == 0)
 					found++;
@@ -209,5 +210,5 @@ void lang_params_set(const struct lang_params_of_all *all, const struct lang_set
 		}
 	}
 	if (found == 0)
-		unknown(&assignment);
+		unknown_param(&assignment);
 }

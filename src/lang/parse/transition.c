@@ -53,7 +53,7 @@ static bool parse_by(struct lang_parser *p, struct lang_syntax_by_list *by_list)
 }
 
 /* What stands behind ON. */
-static bool parse_event(struct lang_parser *p, struct lang_syntax_transition *transition)
+static bool parse_on_event(struct lang_parser *p, struct lang_syntax_transition *transition)
 {
 	if (!lang_take_word(p, &transition->type, "an event type"))
 		return false;
@@ -123,7 +123,7 @@ bool lang_parse_transition(struct lang_parser *p, struct lang_syntax_machine *ma
 
 	if (!is_event)
 		lang_advance(p);
-	if (!transition || !(is_event ? parse_event(p, transition) : parse_time(p, transition)))
+	if (!transition || !(is_event ? parse_on_event(p, transition) : parse_time(p, transition)))
 		return false;
 	transition->location = lang_location_to_end(p, &first);
 	transition->state = state;

@@ -84,7 +84,7 @@ static bool parse_piece_value(struct warn *warn, struct lang_syntax_piece *piece
 }
 
 /* Closes the text with the value at the brace, or with none. */
-static bool add_piece(struct warn *warn, bool has_value)
+static bool add_warning_piece(struct warn *warn, bool has_value)
 {
 	struct lang_syntax_piece *piece = lang_node(warn->p, sizeof *piece);
 	size_t from = warn->at + 1, to = value_end(warn, from);
@@ -125,7 +125,7 @@ static bool take_text(struct warn *warn, size_t *length)
 	return true;
 }
 
-static bool divide(struct warn *warn)
+static bool divide_warning(struct warn *warn)
 {
 	size_t length = 0;
 
@@ -146,12 +146,12 @@ static bool divide(struct warn *warn)
 				   "this '}' has no '{' before it");
 			return false;
 		} else {
-			if (!add_piece(warn, true))
+			if (!add_warning_piece(warn, true))
 				return false;
 			length = 0;
 		}
 	}
-	return (length == 0 && warn->count > 0) || add_piece(warn, false);
+	return (length == 0 && warn->count > 0) || add_warning_piece(warn, false);
 }
 
 bool lang_parse_warn(struct lang_parser *p, struct lang_syntax_action *action)
@@ -169,7 +169,7 @@ bool lang_parse_warn(struct lang_parser *p, struct lang_syntax_action *action)
 		lang_no_memory(p->report);
 		return false;
 	}
-	bool divided = divide(&warn);
+	bool divided = divide_warning(&warn);
 
 	action->piece_count = warn.count;
 	return divided;

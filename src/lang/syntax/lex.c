@@ -73,7 +73,7 @@ static bool skip_comment(struct lang_lexer *lexer)
 }
 
 /* Moves to the next token's first byte. */
-static void skip_blanks(struct lang_lexer *lexer)
+static void skip_source_blanks(struct lang_lexer *lexer)
 {
 	while (lexer->offset < lexer->limit) {
 		unsigned char byte = lang_lex_byte(lexer, lexer->offset),
@@ -164,7 +164,7 @@ static void lex_punctuation(struct lang_lexer *lexer, struct lang_token *token)
 void lang_lex_next(struct lang_lexer *lexer, struct lang_token *token)
 {
 	*token = (struct lang_token){ .kind = LANG_TOKEN_END, .location = lexer->end };
-	skip_blanks(lexer);
+	skip_source_blanks(lexer);
 	if (lexer->offset >= lexer->limit || lang_report_full(lexer->report))
 		return;
 	unsigned char byte = lang_lex_byte(lexer, lexer->offset);

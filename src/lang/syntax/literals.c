@@ -93,7 +93,7 @@ static size_t skip_digits(const struct lang_lexer *lexer, size_t at)
 }
 
 /* Finds the pieces. A dot belongs to the number only before a digit: `1..5` is a range. */
-static struct number split(const struct lang_lexer *lexer)
+static struct number split_literal(const struct lang_lexer *lexer)
 {
 	struct number n = { .start = lexer->offset };
 
@@ -144,7 +144,7 @@ bool lang_is_unit(const struct lang_token *token)
 	return false;
 }
 
-static const struct unit *find_unit(const struct lang_lexer *lexer, const struct number *n)
+static const struct unit *find_literal_unit(const struct lang_lexer *lexer, const struct number *n)
 {
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		if (lang_word_is(lexer->source->text + n->exponent_end, n->end - n->exponent_end, units[i].name))
@@ -157,7 +157,7 @@ static const struct unit *find_unit(const struct lang_lexer *lexer, const struct
 static bool lex_with_unit(struct lang_lexer *lexer, struct lang_token *token, const struct number *n)
 {
 	static const char known[] = "the units are ns us ms s min h and KiB MiB GiB";
-	const struct unit *unit = find_unit(lexer, n);
+	const struct unit *unit = find_literal_unit(lexer, n);
 	size_t fraction_end = n->fraction_end;
 	uint64_t whole, fraction, scale = 1;
 
@@ -191,7 +191,7 @@ bool lang_lex_number(struct lang_lexer *lexer, struct lang_token *token)
 {
 	if (lang_lex_byte(lexer, lexer->offset) == '0' && (lang_lex_byte(lexer, lexer->offset + 1) | 0x20) == 'x')
 		return lex_hex(lexer, token);
-	struct number n = split(lexer);
+	struct number n = split_literal(lexer);
 
 	token->kind = LANG_TOKEN_INTEGER;
 	token->location = lang_lex_location(lexer, n.start, n.end - n.start);

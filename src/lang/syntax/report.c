@@ -29,7 +29,7 @@ static const char *format_text(struct lang_report *report, const char *format, v
 	return copy;
 }
 
-static bool is_known(const struct lang_report *report, const struct lang_message *message)
+static bool is_known_message(const struct lang_report *report, const struct lang_message *message)
 {
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct lang_message *other = &report->messages[i];
@@ -43,7 +43,7 @@ static bool is_known(const struct lang_report *report, const struct lang_message
 }
 
 /* True when there is room; what goes beyond is remembered as dropped. */
-static bool admit(struct lang_report *report, enum asterism_severity severity)
+static bool admit_message(struct lang_report *report, enum asterism_severity severity)
 {
 	if (severity == ASTERISM_NOTE)
 		return report->takes_note;
@@ -58,14 +58,14 @@ static bool admit(struct lang_report *report, enum asterism_severity severity)
 	return true;
 }
 
-static void add(struct lang_report *report, const struct lang_message *message)
+static void add_report_message(struct lang_report *report, const struct lang_message *message)
 {
-	if (report->no_memory || is_known(report, message)) {
+	if (report->no_memory || is_known_message(report, message)) {
 		report->takes_note = false;
 		return;
 	}
-	bool kept = admit(report, message->severity);
-	/* Each message takes at most one note, so the array has room for whatever admit lets through. */
+	bool kept = admit_message(report, message->severity);
+	/* Each message takes at most one note, so the array has room for whatever admit_message lets through. */
 	report->takes_note = kept && message->severity != ASTERISM_NOTE;
 	if (kept)
 		report->messages[report->count++] = *message;
@@ -82,7 +82,7 @@ void lang_error(struct lang_report *report, const struct diag_location *location
 	va_start(args, format);
 	message.text = format_text(report, format, args);
 	va_end(args);
-	add(report, &message);
+	add_report_message(report, &message);
 }
 
 void lang_warn(struct lang_report *report, const struct diag_location *location, const char *hint, const char *format,
@@ -96,7 +96,7 @@ void lang_warn(struct lang_report *report, const struct diag_location *location,
 	va_start(args, format);
 	message.text = format_text(report, format, args);
 	va_end(args);
-	add(report, &message);
+	add_report_message(report, &message);
 }
 
 void lang_note(struct lang_report *report, const struct diag_location *location, const char *format, ...)
@@ -110,7 +110,7 @@ void lang_note(struct lang_report *report, const struct diag_location *location,
 	va_start(args, format);
 	message.text = format_text(report, format, args);
 	va_end(args);
-	add(report, &message);
+	add_report_message(report, &message);
 }
 
 const char *lang_hint(struct lang_report *report, const char *format, ...)
@@ -139,7 +139,7 @@ static bool comes_after(const struct diag_location *a, const struct diag_locatio
 	return a->offset > b->offset;
 }
 
-static void sort(struct lang_report *report)
+static void sort_messages(struct lang_report *report)
 {
 	for (uint32_t i = 1; i < report->count; i++) {
 		struct lang_message message = report->messages[i];
@@ -153,7 +153,7 @@ static void sort(struct lang_report *report)
 
 int lang_report_flush(struct lang_report *report)
 {
-	sort(report);
+	sort_messages(report);
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct lang_message *message = &report->messages[i];
 

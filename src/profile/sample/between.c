@@ -53,7 +53,7 @@ static bool find_value(const struct program *program, const struct program_rule 
 	return false;
 }
 
-static bool find_field(const struct program *program, uint32_t type, const char *name, uint32_t *number)
+static bool find_between_field(const struct program *program, uint32_t type, const char *name, uint32_t *number)
 {
 	const struct program_type *found = &program->types[type];
 
@@ -78,8 +78,8 @@ static struct span span_of(const struct program *program, const struct program_r
 		span.by = SPAN_VALUES;
 	else if (rule->flags & PROGRAM_RULE_SEQUENCE && is_long)
 		span.by = SPAN_EVENTS;
-	else if (rule->flags & PROGRAM_RULE_SEQUENCE && find_field(program, only->type, "began", &span.began) &&
-		 find_field(program, only->type, "ended", &span.ended))
+	else if (rule->flags & PROGRAM_RULE_SEQUENCE && find_between_field(program, only->type, "began", &span.began) &&
+		 find_between_field(program, only->type, "ended", &span.ended))
 		span.by = SPAN_FIELDS;
 	return span;
 }

@@ -54,7 +54,7 @@ static int by_thread(const void *left, const void *right)
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-static void sort(struct intervals *intervals)
+static void sort_intervals(struct intervals *intervals)
 {
 	size_t count = 0;
 
@@ -91,12 +91,12 @@ static bool is_inside(const struct intervals *intervals, const struct waiting_sa
 	return low && intervals->items[low - 1].tid == sample->tid && intervals->items[low - 1].to >= sample->time;
 }
 
-static int judge(struct intervals *intervals, size_t count)
+static int judge_intervals(struct intervals *intervals, size_t count)
 {
 	size_t kept = 0;
 	int result = 0;
 
-	sort(intervals);
+	sort_intervals(intervals);
 	for (size_t i = 0; i < count && !result; i++) {
 		const struct waiting_sample *sample = &intervals->samples[i];
 
@@ -123,9 +123,9 @@ int intervals_add(struct intervals *intervals, uint32_t tid, uint64_t from, uint
 	int result = 0;
 
 	if (intervals->count >= intervals->room)
-		sort(intervals);
+		sort_intervals(intervals);
 	if (intervals->count >= intervals->room)
-		result = judge(intervals, intervals->sample_count);
+		result = judge_intervals(intervals, intervals->sample_count);
 	if (intervals->count >= intervals->room) { /* none holds a sample that is here, but one that comes it might */
 		intervals->late++;
 		intervals->count--;
@@ -145,7 +145,7 @@ int intervals_keep(struct intervals *intervals, const struct waiting_sample *sam
 	int result = 0;
 
 	if (intervals->sample_count >= intervals->room)
-		result = judge(intervals, intervals->room / 2);
+		result = judge_intervals(intervals, intervals->room / 2);
 	if (!result && alloc_grow(&intervals->samples, &intervals->sample_capacity, intervals->sample_count,
 				  sizeof *intervals->samples))
 		result = -ENOMEM;
@@ -156,7 +156,7 @@ int intervals_keep(struct intervals *intervals, const struct waiting_sample *sam
 
 int intervals_end(struct intervals *intervals)
 {
-	return judge(intervals, intervals->sample_count);
+	return judge_intervals(intervals, intervals->sample_count);
 }
 
 uint64_t intervals_outside(const struct intervals *intervals)

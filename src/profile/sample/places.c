@@ -151,7 +151,7 @@ static int get_object(struct places *places, const char *name, uint64_t inode, u
 	return 0;
 }
 
-static int put(struct process *process, struct mapped item)
+static int put_process_mapping(struct process *process, struct mapped item)
 {
 	if (process->count == MAPPED_MAX)
 		return 0;
@@ -178,9 +178,9 @@ static int put_over(struct process *process, struct mapped new)
 		else
 			*old = process->items[--process->count];
 		if (tail.start < tail.end)
-			result = put(process, tail);
+			result = put_process_mapping(process, tail);
 	}
-	return result ? result : put(process, new);
+	return result ? result : put_process_mapping(process, new);
 }
 
 static int take_mapped(struct places *places, const struct sample_record *record)
@@ -208,7 +208,7 @@ static int take_forked(struct places *places, const struct sample_record *record
 	parent = find_process(places, record->parent);
 	child->count = 0;
 	for (size_t i = 0; parent && i < parent->count && !result; i++)
-		result = put(child, parent->items[i]);
+		result = put_process_mapping(child, parent->items[i]);
 	return result;
 }
 
@@ -230,7 +230,7 @@ int places_take(struct places *places, const struct sample_record *record)
 }
 
 /* Where path leads, if it is the file. */
-static int open_file(const char *path, uint64_t inode)
+static int open_object_file(const char *path, uint64_t inode)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat about;
@@ -249,9 +249,9 @@ static int open_object(const struct places *places, const struct object *object,
 	int fd = -1;
 
 	if ((size_t)snprintf(path, PATH_MAX, "/proc/%u/root%s", pid, name) < PATH_MAX)
-		fd = open_file(path, object->inode);
+		fd = open_object_file(path, object->inode);
 	if (fd < 0 && (size_t)snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
-		fd = open_file(path, object->inode);
+		fd = open_object_file(path, object->inode);
 	return fd;
 }
 
@@ -325,7 +325,7 @@ static int name_place(struct places *places, struct object *object, uint32_t pid
 	return result ? result : profile_spot(places->profile, &wanted, spot);
 }
 
-static int find_place(struct places *places, uint32_t object, uint32_t pid, uint64_t offset, uint32_t *spot)
+static int find_spot(struct places *places, uint32_t object, uint32_t pid, uint64_t offset, uint32_t *spot)
 {
 	uint64_t hash = hash_number(hash_number(places->seed, object), offset);
 	uint32_t number;
@@ -364,7 +364,7 @@ int places_find(struct places *places, uint32_t pid, uint64_t address, uint32_t 
 		int result = object->inode && !object->was_read ? read_symbols(places, object, pid) : 0;
 
 		return result ? result
-			      : find_place(places, item->object, pid, address - item->start + item->offset, spot);
+			      : find_spot(places, item->object, pid, address - item->start + item->offset, spot);
 	}
 	return 0;
 }

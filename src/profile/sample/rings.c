@@ -111,7 +111,7 @@ struct lost {
 	uint64_t id, count;
 };
 
-static const struct known_event *find_event(const char *name)
+static const struct known_event *find_known_event(const char *name)
 {
 	for (size_t i = 0; i < KNOWN_EVENTS; i++) {
 		if (strcmp(known_events[i].name, name) == 0)
@@ -175,7 +175,8 @@ static int open_ring(struct rings *rings, struct ring *ring, uint64_t frequency,
 	return 0;
 }
 
-static int explain(struct asterism_diag *diag, const char *event, const struct sample_options *options, int error)
+static int explain_perf_error(struct asterism_diag *diag, const char *event, const struct sample_options *options,
+			      int error)
 {
 	char level[16] = "";
 
@@ -207,7 +208,7 @@ static int explain(struct asterism_diag *diag, const char *event, const struct s
 }
 
 /* Processors that are away (-ENODEV) have none. */
-static int open_all(struct rings *rings, uint64_t frequency, pid_t pid)
+static int open_rings(struct rings *rings, uint64_t frequency, pid_t pid)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int result = 0, opened = 0;
@@ -228,7 +229,7 @@ static int open_all(struct rings *rings, uint64_t frequency, pid_t pid)
 	return result ? result : opened ? 0 : -ENODEV;
 }
 
-static void close_all(struct rings *rings)
+static void close_rings(struct rings *rings)
 {
 	for (size_t i = 0; i < rings->count; i++) {
 		if (rings->items[i].page)
@@ -251,10 +252,10 @@ static int try_event(struct rings *rings, const struct known_event *event, const
 
 	for (rings->ring_bytes = RING_BYTES_MAX; result == -EPERM && rings->ring_bytes >= RING_BYTES_MIN;
 	     rings->ring_bytes /= 2) {
-		result = open_all(rings, options->frequency, pid);
+		result = open_rings(rings, options->frequency, pid);
 		if (!result)
 			break;
-		close_all(rings);
+		close_rings(rings);
 	}
 	return result;
 }
@@ -262,7 +263,7 @@ static int try_event(struct rings *rings, const struct known_event *event, const
 int rings_open(const struct sample_options *options, pid_t pid, struct asterism_diag *diag, struct rings **opened)
 {
 	struct rings *rings = alloc_zero(1, sizeof *rings);
-	const struct known_event *event = find_event(options->event ? options->event : "cycles");
+	const struct known_event *event = find_known_event(options->event ? options->event : "cycles");
 	int result;
 
 	if (!rings)
@@ -280,9 +281,9 @@ int rings_open(const struct sample_options *options, pid_t pid, struct asterism_
 	}
 	result = try_event(rings, event, options, pid);
 	if (result && !options->event && !options->precise)
-		result = try_event(rings, event = find_event("task-clock"), options, pid);
+		result = try_event(rings, event = find_known_event("task-clock"), options, pid);
 	if (result) {
-		explain(diag, event->name, options, result);
+		explain_perf_error(diag, event->name, options, result);
 		goto fail;
 	}
 	*opened = rings;
@@ -296,7 +297,7 @@ void rings_free(struct rings *rings)
 {
 	if (!rings)
 		return;
-	close_all(rings);
+	close_rings(rings);
 	alloc_free(rings->bytes);
 	alloc_free(rings->waiting);
 	alloc_free(rings);
@@ -317,7 +318,7 @@ size_t rings_poll(const struct rings *rings, struct pollfd *items, size_t room)
 }
 
 /* The time stands at the end of each record but a sample's. */
-static uint64_t time_of(const struct perf_event_header *header)
+static uint64_t sample_time(const struct perf_event_header *header)
 {
 	uint64_t time;
 
@@ -328,7 +329,7 @@ static uint64_t time_of(const struct perf_event_header *header)
 }
 
 /* Long enough for what is read of it. */
-static bool is_whole(const struct perf_event_header *header)
+static bool is_whole_record(const struct perf_event_header *header)
 {
 	static const size_t least[] = {
 		[PERF_RECORD_SAMPLE] = sizeof(struct sampled),
@@ -342,11 +343,11 @@ static bool is_whole(const struct perf_event_header *header)
 	       header->size >= least[header->type];
 }
 
-static int keep(struct rings *rings, size_t at, int cpu)
+static int keep_record(struct rings *rings, size_t at, int cpu)
 {
 	const struct perf_event_header *header = (const void *)(rings->bytes + at);
 
-	if (!is_whole(header))
+	if (!is_whole_record(header))
 		return 0;
 	if (header->type == PERF_RECORD_LOST) {
 		rings->lost += ((const struct lost *)header)->count;
@@ -354,11 +355,11 @@ static int keep(struct rings *rings, size_t at, int cpu)
 	}
 	if (alloc_grow(&rings->waiting, &rings->waiting_capacity, rings->waiting_count, sizeof *rings->waiting))
 		return -ENOMEM;
-	rings->waiting[rings->waiting_count++] = (struct waiting){ time_of(header), at, (uint32_t)cpu };
+	rings->waiting[rings->waiting_count++] = (struct waiting){ sample_time(header), at, (uint32_t)cpu };
 	return 0;
 }
 
-static int make_room(struct rings *rings, size_t bytes)
+static int make_ring_room(struct rings *rings, size_t bytes)
 {
 	size_t capacity = rings->capacity ? rings->capacity : RING_BYTES_MIN;
 	uint8_t *grown;
@@ -391,7 +392,7 @@ static int take_ring(struct rings *rings, struct ring *ring)
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	tail = ring->page->data_tail;
 	data = (const uint8_t *)ring->page + rings->page_bytes;
-	result = make_room(rings, (size_t)(head - tail));
+	result = make_ring_room(rings, (size_t)(head - tail));
 	if (result)
 		return result;
 	for (uint64_t at = tail; at < head;) {
@@ -409,14 +410,14 @@ static int take_ring(struct rings *rings, struct ring *ring)
 
 		if (header->size < sizeof *header || header->size > rings->length - begin)
 			break;
-		result = keep(rings, begin, ring->cpu);
+		result = keep_record(rings, begin, ring->cpu);
 		begin += header->size;
 	}
 	return result;
 }
 
-static bool parse(const struct rings *rings, const struct perf_event_header *header, struct sample_record *record,
-		  char name[NAME_BYTES])
+static bool parse_perf_record(const struct rings *rings, const struct perf_event_header *header,
+			      struct sample_record *record, char name[NAME_BYTES])
 {
 	const struct sampled *sampled = (const void *)header;
 	const struct mapped *mapped = (const void *)header;
@@ -424,7 +425,7 @@ static bool parse(const struct rings *rings, const struct perf_event_header *hea
 	const struct named *named = (const void *)header;
 	size_t room;
 
-	*record = (struct sample_record){ .time = time_of(header), .pid = mapped->pid, .tid = mapped->tid };
+	*record = (struct sample_record){ .time = sample_time(header), .pid = mapped->pid, .tid = mapped->tid };
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		record->kind = RECORD_SAMPLE;
@@ -468,7 +469,7 @@ static bool parse(const struct rings *rings, const struct perf_event_header *hea
 	}
 }
 
-static int by_time(const void *left, const void *right)
+static int by_sample_time(const void *left, const void *right)
 {
 	const struct waiting *a = left, *b = right;
 
@@ -532,12 +533,12 @@ int rings_drain(struct rings *rings, bool is_last, int (*one)(void *context, con
 	for (size_t i = 0; i < rings->count && !result; i++)
 		result = take_ring(rings, &rings->items[i]);
 	if (rings->waiting_count)
-		qsort(rings->waiting, rings->waiting_count, sizeof *rings->waiting, by_time);
+		qsort(rings->waiting, rings->waiting_count, sizeof *rings->waiting, by_sample_time);
 	for (; done < rings->waiting_count && rings->waiting[done].time < until && !result; done++) {
 		const struct perf_event_header *header = (const void *)(rings->bytes + rings->waiting[done].at);
 		struct sample_record record;
 
-		if (!parse(rings, header, &record, name))
+		if (!parse_perf_record(rings, header, &record, name))
 			continue;
 		record.cpu = rings->waiting[done].cpu;
 		if (!result)

@@ -37,7 +37,7 @@ struct sampling {
 };
 
 /* A sample that counts. */
-static int count(void *context, const struct waiting_sample *sample)
+static int count_sample(void *context, const struct waiting_sample *sample)
 {
 	struct sampling *sampling = context;
 
@@ -108,7 +108,7 @@ static void put_sample(const struct sampling *sampling, const struct sample_reco
 	fputc('\n', stream);
 }
 
-static int take(void *context, const struct sample_record *record)
+static int take_sample_record(void *context, const struct sample_record *record)
 {
 	struct sampling *sampling = context;
 	struct waiting_sample sample = { .time = record->time, .tid = record->tid, .weight = record->weight };
@@ -124,7 +124,7 @@ static int take(void *context, const struct sample_record *record)
 	sampling->all_weight += sample.weight;
 	if (sampling->options->samples)
 		put_sample(sampling, record, sample.spot);
-	return sampling->between ? between_keep(sampling->between, &sample) : count(sampling, &sample);
+	return sampling->between ? between_keep(sampling->between, &sample) : count_sample(sampling, &sample);
 }
 
 static int set_number(struct profile *profile, const char *key, double number)
@@ -162,7 +162,7 @@ static void pass_signal(struct sampling *sampling, bool *is_passed)
 	kill(sampling->launch.pid, SIGTERM);
 }
 
-static int follow(struct sampling *sampling)
+static int follow_sampled(struct sampling *sampling)
 {
 	struct pollfd items[POLLED_MAX + 1] = { { .fd = sampling->launch.pidfd, .events = POLLIN } };
 	size_t count = 1 + rings_poll(sampling->rings, items + 1, POLLED_MAX - 1);
@@ -175,7 +175,7 @@ static int follow(struct sampling *sampling)
 		poll(items, count, PAUSE_MS);
 		pass_signal(sampling, &is_passed);
 		has_ended = launch_reap(&sampling->launch, &sampling->outcome->status);
-		result = rings_drain(sampling->rings, has_ended, take, sampling);
+		result = rings_drain(sampling->rings, has_ended, take_sample_record, sampling);
 		if (!result && sampling->between)
 			result = between_step(sampling->between);
 	}
@@ -202,7 +202,7 @@ static int note_between(struct sampling *sampling)
 }
 
 /* The period is what one sample stands for, on average. */
-static int sum_up(struct sampling *sampling)
+static int sum_samples(struct sampling *sampling)
 {
 	struct sample_outcome *outcome = sampling->outcome;
 	struct profile *profile = sampling->profile;
@@ -222,10 +222,10 @@ static int sum_up(struct sampling *sampling)
 	return result;
 }
 
-static int run(struct sampling *sampling, struct asterism_diag *diag)
+static int run_sampling(struct sampling *sampling, struct asterism_diag *diag)
 {
 	const struct sample_options *options = sampling->options;
-	const struct interval_taker taker = { count, sampling };
+	const struct interval_taker taker = { count_sample, sampling };
 	const char *event;
 	int result = launch_prepare(options->command, NULL, diag, &sampling->launch);
 	uint64_t begin;
@@ -250,7 +250,7 @@ static int run(struct sampling *sampling, struct asterism_diag *diag)
 	result = launch_go(&sampling->launch, options->command[0], diag);
 	if (result)
 		return result;
-	if (follow(sampling) || sum_up(sampling))
+	if (follow_sampled(sampling) || sum_samples(sampling))
 		return diag_no_memory(diag);
 	sampling->outcome->seconds = (double)(clock_now_ns() - begin) / 1e9;
 	return 0;
@@ -270,7 +270,7 @@ int sample_command(const struct sample_options *options, struct asterism_diag *d
 		sampling.places = places_new(sampling.profile);
 		sampling.whose = whose_new(sampling.profile);
 	}
-	result = sampling.places && sampling.whose ? run(&sampling, diag) : diag_no_memory(diag);
+	result = sampling.places && sampling.whose ? run_sampling(&sampling, diag) : diag_no_memory(diag);
 	launch_fini(&sampling.launch);
 	between_free(sampling.between);
 	rings_free(sampling.rings);

@@ -20,7 +20,7 @@ static int outcome(FILE *stream)
 	return ferror(stream) ? errno ? -errno : -EIO : 0;
 }
 
-static void put_line(void *context, const uint32_t *functions, unsigned depth, double cost)
+static void put_folded_line(void *context, const uint32_t *functions, unsigned depth, double cost)
 {
 	const struct folded *folded = context;
 
@@ -38,7 +38,7 @@ static void put_line(void *context, const uint32_t *functions, unsigned depth, d
 int profile_write_folded(FILE *stream, const struct profile *profile, double least, double *left_out)
 {
 	struct folded folded = { .stream = stream, .profile = profile };
-	int result = profile_each_stack(profile, least, put_line, &folded, left_out);
+	int result = profile_each_stack(profile, least, put_folded_line, &folded, left_out);
 
 	return result ? result : outcome(stream);
 }
@@ -65,7 +65,7 @@ static void put_weight(void *context, const uint32_t *functions, unsigned depth,
 	real_put(folded->stream, cost);
 }
 
-static void put_text(FILE *stream, const char *key, const char *text)
+static void put_folded_text(FILE *stream, const char *key, const char *text)
 {
 	fprintf(stream, "\"%s\":\"", key);
 	text_write(stream, text, TEXT_JSON);
@@ -81,10 +81,10 @@ static void put_frames(FILE *stream, const struct profile *profile)
 		const char *file = profile_get_text(profile, function->file ? function->file : function->object);
 
 		fputs(i ? ",\n{" : "\n{", stream);
-		put_text(stream, "name", profile_name(profile, i));
+		put_folded_text(stream, "name", profile_name(profile, i));
 		if (*file) {
 			fputc(',', stream);
-			put_text(stream, "file", file);
+			put_folded_text(stream, "file", file);
 		}
 		if (function->file && function->line)
 			fprintf(stream, ",\"line\":%u", function->line);
@@ -102,7 +102,7 @@ int profile_write_speedscope(FILE *stream, const struct profile *profile, double
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"asterism " ASTERISM_VERSION "\",\n",
 	      stream);
-	put_text(stream, "name", cmd ? cmd : "stacks estimated");
+	put_folded_text(stream, "name", cmd ? cmd : "stacks estimated");
 	fputs(",\n", stream);
 	put_frames(stream, profile);
 	fputs("\"activeProfileIndex\":0,\"profiles\":[{\"type\":\"sampled\",\"name\":\"", stream);

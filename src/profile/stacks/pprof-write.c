@@ -62,7 +62,7 @@ static size_t encode(uint8_t *to, uint64_t number)
 }
 
 /* A field of the message that is being made; without it, it is 0. */
-static void add(struct pprof *pprof, unsigned field, uint64_t number)
+static void add_number_field(struct pprof *pprof, unsigned field, uint64_t number)
 {
 	if (!number)
 		return;
@@ -70,7 +70,7 @@ static void add(struct pprof *pprof, unsigned field, uint64_t number)
 	pprof->length += encode(pprof->message + pprof->length, number);
 }
 
-static void put_head(struct pprof *pprof, unsigned field, size_t length)
+static void put_pprof_head(struct pprof *pprof, unsigned field, size_t length)
 {
 	uint8_t head[2 * VARINT_BYTES];
 	size_t count = encode(head, field << 3 | PPROF_BYTES);
@@ -80,15 +80,15 @@ static void put_head(struct pprof *pprof, unsigned field, size_t length)
 }
 
 /* What has been made is a field of the file. */
-static void put_message(struct pprof *pprof, unsigned field)
+static void put_pprof_message(struct pprof *pprof, unsigned field)
 {
-	put_head(pprof, field, pprof->length);
+	put_pprof_head(pprof, field, pprof->length);
 	put_raw(pprof, pprof->message, pprof->length, Z_NO_FLUSH);
 	pprof->length = 0;
 }
 
 /* Strings are UTF-8; a byte that is not is U+FFFD. */
-static void put_string(struct pprof *pprof, const char *text)
+static void put_pprof_string(struct pprof *pprof, const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	size_t length = 0, taken;
@@ -97,7 +97,7 @@ static void put_string(struct pprof *pprof, const char *text)
 		taken = text_character(at);
 		length += taken ? taken : sizeof replacement - 1;
 	}
-	put_head(pprof, PPROF_STRING, length);
+	put_pprof_head(pprof, PPROF_STRING, length);
 	while (*text) {
 		const char *at = text;
 
@@ -120,9 +120,9 @@ static void put_strings(struct pprof *pprof)
 	else if (pprof->scale < 1)
 		snprintf(unit, sizeof unit, "*%.0f", 1 / pprof->scale);
 	for (size_t i = 0; i < pprof->profile->texts.count; i++)
-		put_string(pprof, pprof->profile->texts.texts[i]);
-	put_string(pprof, unit);
-	put_string(pprof, "stacks estimated by asterism " ASTERISM_VERSION);
+		put_pprof_string(pprof, pprof->profile->texts.texts[i]);
+	put_pprof_string(pprof, unit);
+	put_pprof_string(pprof, "stacks estimated by asterism " ASTERISM_VERSION);
 }
 
 static void put_functions(struct pprof *pprof)
@@ -134,20 +134,20 @@ static void put_functions(struct pprof *pprof)
 		uint8_t line[2 * (VARINT_BYTES + 1)];
 		size_t length;
 
-		add(pprof, PPROF_FUNCTION_ID, i + UINT64_C(1));
-		add(pprof, PPROF_FUNCTION_NAME, function->name);
-		add(pprof, PPROF_FUNCTION_FILE, function->file);
-		add(pprof, PPROF_FUNCTION_LINE, function->line);
-		put_message(pprof, PPROF_FUNCTION);
+		add_number_field(pprof, PPROF_FUNCTION_ID, i + UINT64_C(1));
+		add_number_field(pprof, PPROF_FUNCTION_NAME, function->name);
+		add_number_field(pprof, PPROF_FUNCTION_FILE, function->file);
+		add_number_field(pprof, PPROF_FUNCTION_LINE, function->line);
+		put_pprof_message(pprof, PPROF_FUNCTION);
 		line[0] = PPROF_LINE_FUNCTION << 3 | PPROF_VARINT;
 		length = 1 + encode(line + 1, i + UINT64_C(1));
-		add(pprof, PPROF_LOCATION_ID, i + UINT64_C(1));
-		add(pprof, PPROF_LOCATION_MAPPING, function->object);
+		add_number_field(pprof, PPROF_LOCATION_ID, i + UINT64_C(1));
+		add_number_field(pprof, PPROF_LOCATION_MAPPING, function->object);
 		pprof->message[pprof->length++] = PPROF_LOCATION_LINE << 3 | PPROF_BYTES;
 		pprof->length += encode(pprof->message + pprof->length, length);
 		memcpy(pprof->message + pprof->length, line, length);
 		pprof->length += length;
-		put_message(pprof, PPROF_LOCATION);
+		put_pprof_message(pprof, PPROF_LOCATION);
 	}
 }
 
@@ -162,16 +162,16 @@ static int put_mappings(struct pprof *pprof)
 		if (!object || is_put[object])
 			continue;
 		is_put[object] = true;
-		add(pprof, PPROF_MAPPING_ID, object);
-		add(pprof, PPROF_MAPPING_FILE, object);
-		add(pprof, PPROF_MAPPING_HAS_FUNCTIONS, 1);
-		put_message(pprof, PPROF_MAPPING);
+		add_number_field(pprof, PPROF_MAPPING_ID, object);
+		add_number_field(pprof, PPROF_MAPPING_FILE, object);
+		add_number_field(pprof, PPROF_MAPPING_HAS_FUNCTIONS, 1);
+		put_pprof_message(pprof, PPROF_MAPPING);
 	}
 	alloc_free(is_put);
 	return is_put ? 0 : -ENOMEM;
 }
 
-static void weigh(void *context, const uint32_t *functions, unsigned depth, double cost)
+static void weigh_sample(void *context, const uint32_t *functions, unsigned depth, double cost)
 {
 	struct pprof *pprof = context;
 
@@ -210,21 +210,21 @@ static void put_sample(void *context, const uint32_t *functions, unsigned depth,
 	pprof->length += encode(pprof->message + pprof->length, length);
 	for (unsigned i = depth; i; i--)
 		pprof->length += encode(pprof->message + pprof->length, functions[i - 1] + UINT64_C(1));
-	add(pprof, PPROF_SAMPLE_VALUE, (uint64_t)value);
-	put_message(pprof, PPROF_SAMPLE);
+	add_number_field(pprof, PPROF_SAMPLE_VALUE, (uint64_t)value);
+	put_pprof_message(pprof, PPROF_SAMPLE);
 }
 
-static int put_all(struct pprof *pprof, double least, double *left_out)
+static int put_pprof(struct pprof *pprof, double least, double *left_out)
 {
 	const struct profile *profile = pprof->profile;
-	int result = profile_each_stack(profile, least, weigh, pprof, left_out);
+	int result = profile_each_stack(profile, least, weigh_sample, pprof, left_out);
 
 	if (result)
 		return result;
 	choose_scale(pprof);
-	add(pprof, PPROF_TYPE_NAME, profile->events[0]);
-	add(pprof, PPROF_TYPE_UNIT, profile->texts.count + STRING_UNIT);
-	put_message(pprof, PPROF_SAMPLE_TYPE);
+	add_number_field(pprof, PPROF_TYPE_NAME, profile->events[0]);
+	add_number_field(pprof, PPROF_TYPE_UNIT, profile->texts.count + STRING_UNIT);
+	put_pprof_message(pprof, PPROF_SAMPLE_TYPE);
 	result = profile_each_stack(profile, least, put_sample, pprof, left_out);
 	if (!result)
 		result = put_mappings(pprof);
@@ -232,7 +232,7 @@ static int put_all(struct pprof *pprof, double least, double *left_out)
 		return result;
 	put_functions(pprof);
 	put_strings(pprof);
-	add(pprof, PPROF_COMMENT, profile->texts.count + STRING_COMMENT);
+	add_number_field(pprof, PPROF_COMMENT, profile->texts.count + STRING_COMMENT);
 	/* A field of the file itself. */
 	put_raw(pprof, pprof->message, pprof->length, Z_NO_FLUSH);
 	put_raw(pprof, NULL, 0, Z_FINISH);
@@ -253,7 +253,7 @@ int profile_write_pprof(FILE *stream, const struct profile *profile, double leas
 		alloc_free(pprof);
 		return -ENOMEM;
 	}
-	result = put_all(pprof, least, left_out);
+	result = put_pprof(pprof, least, left_out);
 	deflateEnd(&pprof->deflating);
 	alloc_free(pprof);
 	return result;

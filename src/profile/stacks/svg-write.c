@@ -56,7 +56,7 @@ static void add_stack(void *context, const uint32_t *functions, unsigned depth, 
 }
 
 /* So many characters of the text, the last two being dots where there are more. */
-static void put_text(FILE *stream, const char *text, size_t room)
+static void put_svg_text(FILE *stream, const char *text, size_t room)
 {
 	size_t length = 0, shown = 0;
 	struct text_piece piece;
@@ -102,10 +102,10 @@ static void put_flame(FILE *stream, const struct flames *flames, const struct fl
 	size_t room = (size_t)((width - 4) * 10 > 0 ? (width - 4) * 10 / LETTER_TENTHS : 0);
 
 	fputs("<g><title>", stream);
-	put_text(stream, name, SIZE_MAX);
+	put_svg_text(stream, name, SIZE_MAX);
 	if (*object) {
 		fputs(" [", stream);
-		put_text(stream, object, SIZE_MAX);
+		put_svg_text(stream, object, SIZE_MAX);
 		fputc(']', stream);
 	}
 	fputs(", ", stream);
@@ -120,13 +120,13 @@ static void put_flame(FILE *stream, const struct flames *flames, const struct fl
 		fputs("<text", stream);
 		put_pixels(stream, "x", x + 2);
 		fprintf(stream, " y=\"%u\">", y + ROW - 5);
-		put_text(stream, name, room);
+		put_svg_text(stream, name, room);
 		fputs("</text>", stream);
 	}
 	fputs("</g>\n", stream);
 }
 
-static void put_head(FILE *stream, const struct flames *flames)
+static void put_svg_head(FILE *stream, const struct flames *flames)
 {
 	const char *cmd = profile_get_info(flames->profile, "cmd");
 	unsigned height = HEAD + flames->depth_most * ROW + MARGIN;
@@ -135,14 +135,14 @@ static void put_head(FILE *stream, const struct flames *flames)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
 		"height=\"%u\" viewBox=\"0 0 %d %u\" font-family=\"monospace\" font-size=\"11\">\n<title>",
 		WIDTH, height, WIDTH, height);
-	put_text(stream, cmd ? cmd : "Profile", SIZE_MAX);
+	put_svg_text(stream, cmd ? cmd : "Profile", SIZE_MAX);
 	fprintf(stream,
 		"</title>\n<rect width=\"%d\" height=\"%u\" fill=\"#fffaf0\"/>\n<text x=\"%d\" y=\"22\" "
 		"font-size=\"15\">",
 		WIDTH, height, MARGIN);
-	put_text(stream, cmd ? cmd : "Profile", 120);
+	put_svg_text(stream, cmd ? cmd : "Profile", 120);
 	fprintf(stream, "</text>\n<text x=\"%d\" y=\"42\">", MARGIN);
-	put_text(stream, profile_get_text(flames->profile, flames->profile->events[0]), 40);
+	put_svg_text(stream, profile_get_text(flames->profile, flames->profile->events[0]), 40);
 	fputs(", stacks estimated</text>\n", stream);
 }
 
@@ -158,7 +158,7 @@ int profile_write_svg(FILE *stream, const struct profile *profile, double least,
 	if (!result)
 		result = flames->failure;
 	if (!result) {
-		put_head(stream, flames);
+		put_svg_head(stream, flames);
 		for (size_t i = 0; i < flames->count; i++)
 			put_flame(stream, flames, &flames->items[i]);
 		fputs("</svg>\n", stream);

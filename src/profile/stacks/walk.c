@@ -36,7 +36,7 @@ struct folding {
 	size_t frames; /* of all stacks so far */
 };
 
-static void finish(struct folding *folding)
+static void finish_step(struct folding *folding)
 {
 	struct step *step = &folding->steps[folding->depth - 1];
 	double self = *profile_self(folding->profile, step->function);
@@ -50,7 +50,7 @@ static void finish(struct folding *folding)
 	folding->one(folding->context, folding->path, folding->depth, step->rest);
 }
 
-static void enter(struct folding *folding, uint32_t function, double cost)
+static void enter_folded_function(struct folding *folding, uint32_t function, double cost)
 {
 	folding->is_open[function] = true;
 	folding->path[folding->depth] = function;
@@ -59,14 +59,14 @@ static void enter(struct folding *folding, uint32_t function, double cost)
 	};
 }
 
-static void follow(struct folding *folding, uint32_t root, double cost)
+static void follow_root(struct folding *folding, uint32_t root, double cost)
 {
-	enter(folding, root, cost);
+	enter_folded_function(folding, root, cost);
 	while (folding->depth) {
 		struct step *step = &folding->steps[folding->depth - 1];
 
 		if (step->next == folding->graph.first[step->function + 1]) {
-			finish(folding);
+			finish_step(folding);
 			folding->is_open[step->function] = false;
 			folding->depth--;
 			continue;
@@ -80,7 +80,7 @@ static void follow(struct folding *folding, uint32_t root, double cost)
 		    folding->depth == PROFILE_DEPTH_MAX || folding->frames > FRAMES_MAX)
 			continue;
 		step->rest -= part;
-		enter(folding, callee, part);
+		enter_folded_function(folding, callee, part);
 	}
 }
 
@@ -173,7 +173,7 @@ int profile_each_stack(const struct profile *profile, double least, profile_stac
 		folding->least = least * profile_total(profile, 0);
 		for (uint32_t i = 0; i < profile->function_count; i++) {
 			if (roots[i] > 1e-5 * folding->least)
-				follow(folding, i, roots[i]);
+				follow_root(folding, i, roots[i]);
 		}
 		*left_out = folding->left_out;
 	}

@@ -66,19 +66,19 @@ void aggregates_free(struct aggregates *aggregates)
 	alloc_free(aggregates);
 }
 
-static uint64_t later(uint64_t ts, uint64_t by)
+static uint64_t later_end(uint64_t ts, uint64_t by)
 {
 	return ts > UINT64_MAX - by ? UINT64_MAX : ts + by;
 }
 
-static void expect(const struct aggregates *aggregates, uint32_t rule)
+static void expect_due(const struct aggregates *aggregates, uint32_t rule)
 {
 	if (aggregates->source.expect)
 		aggregates->source.expect(aggregates->source.context, rule, aggregates->due[rule]);
 }
 
 /* What the source has of matches up to `until` is the table's. As its take. */
-static int take(struct aggregates *aggregates, uint32_t rule, uint64_t until)
+static int take_source_matches(struct aggregates *aggregates, uint32_t rule, uint64_t until)
 {
 	const struct aggregate_source *source = &aggregates->source;
 
@@ -94,9 +94,9 @@ void aggregates_begin(struct aggregates *aggregates, uint64_t ts)
 		const struct aggregate_table *table = aggregates->tables[i];
 		uint64_t every_ns = table ? aggregate_table_row(table)->every_ns : 0;
 
-		aggregates->due[i] = every_ns ? later(ts, every_ns) : UINT64_MAX;
+		aggregates->due[i] = every_ns ? later_end(ts, every_ns) : UINT64_MAX;
 		if (table)
-			expect(aggregates, i);
+			expect_due(aggregates, i);
 	}
 }
 
@@ -107,10 +107,10 @@ void aggregates_attach(struct aggregates *aggregates, const struct aggregate_sou
 	aggregates->source = *source;
 	for (uint32_t i = 0; aggregates->has_begun && i < aggregates->program->rule_count; i++)
 		if (aggregates->tables[i])
-			expect(aggregates, i);
+			expect_due(aggregates, i);
 }
 
-static int report(struct aggregates *aggregates, uint32_t rule, bool is_last)
+static int report_aggregate(struct aggregates *aggregates, uint32_t rule, bool is_last)
 {
 	struct aggregate_table *table = aggregates->tables[rule];
 	struct aggregate_report report = {
@@ -132,13 +132,13 @@ static int end_interval(struct aggregates *aggregates, uint32_t rule)
 	int result = 0;
 
 	if (!aggregate_table_is_empty(aggregates->tables[rule]))
-		result = report(aggregates, rule, false);
-	*due = later(*due, aggregate_table_row(aggregates->tables[rule])->every_ns);
+		result = report_aggregate(aggregates, rule, false);
+	*due = later_end(*due, aggregate_table_row(aggregates->tables[rule])->every_ns);
 	return result;
 }
 
 /* Reports what was due before ts. */
-static int advance(struct aggregates *aggregates, uint32_t rule, uint64_t ts)
+static int advance_aggregate(struct aggregates *aggregates, uint32_t rule, uint64_t ts)
 {
 	uint64_t *due = &aggregates->due[rule], every_ns;
 	int result = 0;
@@ -147,13 +147,13 @@ static int advance(struct aggregates *aggregates, uint32_t rule, uint64_t ts)
 		return 0;
 	every_ns = aggregate_table_row(aggregates->tables[rule])->every_ns;
 	while (*due < ts && result >= 0) {
-		result = take(aggregates, rule, *due);
+		result = take_source_matches(aggregates, rule, *due);
 		if (!result && (ts - *due) / every_ns > REPORTS_AT_ONCE_MAX)
 			*due += (ts - 1 - *due) / every_ns * every_ns;
 		if (result >= 0)
 			result = end_interval(aggregates, rule);
 	}
-	expect(aggregates, rule);
+	expect_due(aggregates, rule);
 	return result;
 }
 
@@ -162,12 +162,12 @@ static int take_all(struct aggregates *aggregates, uint32_t rule)
 {
 	int result;
 
-	while ((result = take(aggregates, rule, aggregates->due[rule])) > 0) {
+	while ((result = take_source_matches(aggregates, rule, aggregates->due[rule])) > 0) {
 		result = end_interval(aggregates, rule);
 		if (result)
 			return result;
 	}
-	return result ? result : take(aggregates, rule, UINT64_MAX);
+	return result ? result : take_source_matches(aggregates, rule, UINT64_MAX);
 }
 
 int aggregates_detach(struct aggregates *aggregates)
@@ -188,7 +188,7 @@ int aggregates_add(struct aggregates *aggregates, const struct program_match *ma
 	if (!aggregates || !aggregates->tables[match->rule])
 		return 0;
 	aggregates_begin(aggregates, match->ts);
-	int result = advance(aggregates, match->rule, match->ts);
+	int result = advance_aggregate(aggregates, match->rule, match->ts);
 
 	if (!result && aggregates->source.share)
 		result = aggregates->source.share(aggregates->source.context, match->rule, aggregates->due[match->rule],
@@ -203,7 +203,7 @@ int aggregates_advance(struct aggregates *aggregates, uint64_t ts)
 	if (!aggregates || !aggregates->has_begun)
 		return 0;
 	for (uint32_t i = 0; i < aggregates->program->rule_count && !result; i++)
-		result = advance(aggregates, i, ts);
+		result = advance_aggregate(aggregates, i, ts);
 	return result;
 }
 
@@ -222,6 +222,6 @@ int aggregates_finish(struct aggregates *aggregates)
 
 	for (uint32_t i = 0; aggregates && i < aggregates->program->rule_count && !result; i++)
 		if (aggregates->tables[i])
-			result = report(aggregates, i, true);
+			result = report_aggregate(aggregates, i, true);
 	return result;
 }

@@ -49,7 +49,7 @@ struct aggregate_range aggregate_range(int32_t bucket)
 const char *const aggregate_quantile_names[AGGREGATE_QUANTILES] = { "0.5", "0.9", "0.99", "0.999", "max" };
 
 /* How many of count values are at most the quantile, at least one: the share of them, rounded up. */
-static uint64_t rank(uint64_t count, int quantile)
+static uint64_t quantile_rank(uint64_t count, int quantile)
 {
 	static const uint64_t thousandths[AGGREGATE_QUANTILES] = { 500, 900, 990, 999, 1000 };
 	uint64_t missing = 1000 - thousandths[quantile];
@@ -59,7 +59,7 @@ static uint64_t rank(uint64_t count, int quantile)
 
 bool aggregate_quantile(const struct aggregate_cell *cell, int quantile, struct program_value *value)
 {
-	uint64_t wanted = rank(cell->count, quantile), seen = 0;
+	uint64_t wanted = quantile_rank(cell->count, quantile), seen = 0;
 
 	for (uint32_t i = 0; i < cell->buckets.count; i++) {
 		seen += cell->buckets.counts[i];

@@ -31,7 +31,7 @@ struct aggregate_table {
 	char *key; /* of the match at hand */
 };
 
-static void lay_out(struct aggregate_table *table)
+static void lay_out_table(struct aggregate_table *table)
 {
 	table->key_bytes = sizeof(uint64_t);
 	for (uint32_t i = 0; i < table->row->by_count; i++) {
@@ -51,7 +51,7 @@ int aggregate_table_new(const struct program *program, uint32_t rule, struct agg
 	table->row = program_aggregation(program, &program->rules[rule]);
 	table->by = program_by(program, table->row);
 	table->aggregates = program_aggregates(program, table->row);
-	lay_out(table);
+	lay_out_table(table);
 	table->seed = hash_seed(table);
 	table->key = alloc_zero(table->key_bytes, 1);
 	if (!table->key) {
@@ -108,8 +108,8 @@ const struct program *aggregate_table_program(const struct aggregate_table *tabl
 }
 
 /* False: the match lacks the value, or an integer was divided by zero. */
-static bool evaluate(const struct aggregate_table *table, const struct program_match *match,
-		     const struct program_aggregate *row, struct program_value *value)
+static bool evaluate_aggregate(const struct aggregate_table *table, const struct program_match *match,
+			       const struct program_aggregate *row, struct program_value *value)
 {
 	const struct program_operand operand = {
 		.program = table->program,
@@ -124,7 +124,7 @@ static bool evaluate(const struct aggregate_table *table, const struct program_m
 }
 
 /* What equal values have in common: there is one zero, and one that is no number. */
-static uint64_t bits_of(const struct program_value *value)
+static uint64_t equal_bits(const struct program_value *value)
 {
 	double number = value->f64;
 
@@ -143,7 +143,7 @@ static uint64_t bits_of(const struct program_value *value)
 		.bits;
 }
 
-static void make_key(struct aggregate_table *table, const struct program_match *match)
+static void make_row_key(struct aggregate_table *table, const struct program_match *match)
 {
 	uint64_t there = 0;
 
@@ -152,7 +152,7 @@ static void make_key(struct aggregate_table *table, const struct program_match *
 		char *at = table->key + table->offsets[i];
 		struct program_value value;
 
-		if (!evaluate(table, match, &table->by[i], &value))
+		if (!evaluate_aggregate(table, match, &table->by[i], &value))
 			continue;
 		there |= UINT64_C(1) << i;
 		if (value.kind == PROGRAM_STRING) {
@@ -160,7 +160,7 @@ static void make_key(struct aggregate_table *table, const struct program_match *
 
 			memcpy(at, value.text, strnlen(value.text, next - table->offsets[i] - 1));
 		} else {
-			memcpy(at, &(uint64_t){ bits_of(&value) }, sizeof(uint64_t));
+			memcpy(at, &(uint64_t){ equal_bits(&value) }, sizeof(uint64_t));
 		}
 	}
 	memcpy(table->key, &there, sizeof there);
@@ -222,7 +222,7 @@ static int add_bucket(struct aggregate_cell *cell, int32_t bucket, uint64_t coun
 	return 0;
 }
 
-static void add_up(struct aggregate_cell *cell, const struct program_value *value)
+static void add_up_cell(struct aggregate_cell *cell, const struct program_value *value)
 {
 	if (value->kind == PROGRAM_F64)
 		cell->real += value->f64;
@@ -250,19 +250,19 @@ static void keep_best(struct aggregate_cell *cell, const struct program_value *v
 }
 
 /* What the cell keeps of a value, or of a sum of some; nothing where it counts. */
-static void add_number(struct aggregate_cell *cell, uint32_t op, const struct program_value *value)
+static void add_to_cell(struct aggregate_cell *cell, uint32_t op, const struct program_value *value)
 {
 	if (op == PROGRAM_SUM_OF || op == PROGRAM_AVG_OF)
-		add_up(cell, value);
+		add_up_cell(cell, value);
 	else if (op == PROGRAM_MIN_OF || op == PROGRAM_MAX_OF)
 		keep_best(cell, value, op == PROGRAM_MAX_OF);
 }
 
-static int add_value(struct aggregate_cell *cell, uint32_t op, const struct program_value *value)
+static int add_value_to_cell(struct aggregate_cell *cell, uint32_t op, const struct program_value *value)
 {
 	if (op == PROGRAM_HISTOGRAM_OF || op == PROGRAM_QUANTILES_OF)
 		return add_bucket(cell, aggregate_bucket(value), 1);
-	add_number(cell, op, value);
+	add_to_cell(cell, op, value);
 	cell->count++;
 	return 0;
 }
@@ -271,7 +271,7 @@ int aggregate_table_add(struct aggregate_table *table, const struct program_matc
 {
 	uint32_t number;
 
-	make_key(table, match);
+	make_row_key(table, match);
 	if (aggregate_table_put(table, table->key, 1, &number))
 		return -ENOMEM;
 	if (number == AGGREGATE_NO_ROW)
@@ -281,9 +281,9 @@ int aggregate_table_add(struct aggregate_table *table, const struct program_matc
 		struct aggregate_cell *cell = &table->cells[(size_t)number * table->row->aggregate_count + i];
 		struct program_value value = { 0 };
 
-		if (row->op != PROGRAM_COUNT_OF && !evaluate(table, match, row, &value))
+		if (row->op != PROGRAM_COUNT_OF && !evaluate_aggregate(table, match, row, &value))
 			continue;
-		if (add_value(cell, row->op, &value))
+		if (add_value_to_cell(cell, row->op, &value))
 			return -ENOMEM;
 	}
 	return 0;
@@ -322,7 +322,7 @@ void aggregate_table_put_bits(struct aggregate_table *table, const struct aggreg
 		return;
 	if (row->op != PROGRAM_COUNT_OF) {
 		value.kind = (enum program_kind)table->program->nodes[row->node].kind;
-		add_number(cell, row->op, &value);
+		add_to_cell(cell, row->op, &value);
 	}
 	cell->count += part->count;
 }
@@ -376,7 +376,7 @@ static int compare_values(const struct program_value *a, const struct program_va
 {
 	if (a->kind == PROGRAM_STRING)
 		return strcmp(a->text, b->text);
-	return is_less(a->kind, bits_of(b), bits_of(a)) - is_less(a->kind, bits_of(a), bits_of(b));
+	return is_less(a->kind, equal_bits(b), equal_bits(a)) - is_less(a->kind, equal_bits(a), equal_bits(b));
 }
 
 /* By what there is of the first aggregate: the number, or of a histogram how many values. */
@@ -394,7 +394,7 @@ static int compare_firsts(const struct aggregate_table *table, const struct aggr
 	return compare_values(&right, &left);
 }
 
-static int compare_rows(const void *left, const void *right, void *context)
+static int compare_table_rows(const void *left, const void *right, void *context)
 {
 	const struct aggregate_table *table = context;
 	const struct aggregate_row *a = left, *b = right;
@@ -421,7 +421,7 @@ int aggregate_table_sort(struct aggregate_table *table, struct aggregate_report 
 			table->sorted[count++] =
 				(struct aggregate_row){ table->keys + i * table->key_bytes, table->cells + i * width };
 	if (count)
-		qsort_r(table->sorted, count, sizeof *table->sorted, compare_rows, table);
+		qsort_r(table->sorted, count, sizeof *table->sorted, compare_table_rows, table);
 	report->rows = table->sorted;
 	report->row_count = table->row->top && table->row->top < count ? table->row->top : count;
 	report->left_out = count - report->row_count;

@@ -62,7 +62,7 @@ static int check_key_fields(struct check *check, struct check_item item, const s
 	return 0;
 }
 
-static int check_key(struct check *check, uint32_t index, struct subject *subject)
+static int check_class_key(struct check *check, uint32_t index, struct subject *subject)
 {
 	const struct program *program = check->program;
 	const struct program_key *key = &program->keys[index];
@@ -181,7 +181,7 @@ static int check_class(struct check *check, uint32_t rule_index, uint32_t index)
 		result = check_claim(check, item,
 				     (struct check_range){ PROGRAM_KEYS, class->first_key, class->key_count });
 	for (uint32_t i = 0; i < class->key_count && !result; i++)
-		result = check_key(check, class->first_key + i, &subject);
+		result = check_class_key(check, class->first_key + i, &subject);
 	if (!result && rule->semantics == PROGRAM_STRICT_SEQUENCE)
 		result = check_sequence(check, item, &subject);
 	return result ? result : check_found(check, &subject);

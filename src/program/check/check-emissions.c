@@ -70,7 +70,7 @@ static int make_graph(struct graph *graph)
 	return 0;
 }
 
-static uint32_t follow(void *context, uint32_t vertex, uint64_t *edge)
+static uint32_t follow_type_edge(void *context, uint32_t vertex, uint64_t *edge)
 {
 	const struct graph *graph = context;
 	const struct program *program = graph->check->program;
@@ -99,7 +99,7 @@ static void name_vertex(struct text_buffer *text, const struct program *program,
 	text_printf(text, "%s%s", type ? "" : "rule ", program_text(program, name));
 }
 
-static int report(const struct graph *graph, const struct circle *circle)
+static int report_emission_circle(const struct graph *graph, const struct circle *circle)
 {
 	const struct program *program = graph->check->program;
 	uint32_t types = program->type_count, last = circle->vertices[circle->count - 1];
@@ -126,9 +126,10 @@ int check_emissions(struct check *check)
 
 	if (!result)
 		result = circle_find(
-			&(struct circle_graph){ program->type_count + program->rule_count, follow, &graph }, &circle);
+			&(struct circle_graph){ program->type_count + program->rule_count, follow_type_edge, &graph },
+			&circle);
 	if (result > 0)
-		result = report(&graph, &circle);
+		result = report_emission_circle(&graph, &circle);
 	alloc_free(circle.vertices);
 	alloc_free(graph.first);
 	alloc_free(graph.rules);

@@ -45,7 +45,7 @@ int check_words(struct check *check, struct check_item item, uint32_t first, uin
 }
 
 /* The class and its slots are looked at again with all others; here is what actions must be able to rely on. */
-static int check_key(struct check *check, struct check_item item, const struct program_rule *rule)
+static int check_machine_key(struct check *check, struct check_item item, const struct program_rule *rule)
 {
 	const struct program_class *class = class_of(check, item.index);
 	struct check_range range = { PROGRAM_INDICES, class->first_slot, class->slot_count };
@@ -101,7 +101,7 @@ int check_machine(struct check *check, uint32_t index)
 		result = check_words(check, item, rule->notice_slot, 1);
 	if (!result)
 		result = check_timer(check, item, rule);
-	return result ? result : check_key(check, item, rule);
+	return result ? result : check_machine_key(check, item, rule);
 }
 
 int check_machine_target(struct check *check, struct check_item item, uint32_t rule, bool opens)
@@ -127,7 +127,7 @@ int check_machine_target(struct check *check, struct check_item item, uint32_t r
 }
 
 /* The field that carries place number place of the key in events of type; PROGRAM_NONE: none that is known. */
-static uint32_t key_field(struct check *check, uint32_t rule, uint32_t type, uint32_t place)
+static uint32_t key_field_of_type(struct check *check, uint32_t rule, uint32_t type, uint32_t place)
 {
 	const struct program *program = check->program;
 	const struct program_class *class = class_of(check, rule);
@@ -147,7 +147,7 @@ static uint32_t key_field(struct check *check, uint32_t rule, uint32_t type, uin
 }
 
 /* The field that a node yields, as it is or in another kind of integer; PROGRAM_NONE: it yields something else. */
-static uint32_t field_of(const struct program *program, uint32_t index)
+static uint32_t yielded_field(const struct program *program, uint32_t index)
 {
 	const struct program_node *node = &program->nodes[index];
 
@@ -167,8 +167,8 @@ static int check_key_action(struct check *check, struct check_item item, uint32_
 		return check_fail(check, item, "it changes the key of an instance");
 	if (action->op != PROGRAM_SET)
 		return check_fail(check, item, "it computes with the key");
-	field = field_of(check->program, action->node);
-	if (opens && (field == PROGRAM_NONE || field != key_field(check, rule, transition->type, place)))
+	field = yielded_field(check->program, action->node);
+	if (opens && (field == PROGRAM_NONE || field != key_field_of_type(check, rule, transition->type, place)))
 		return check_fail(check, item, "it opens an instance under another key than the event's");
 	return 0;
 }

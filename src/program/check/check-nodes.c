@@ -12,14 +12,14 @@ static struct check_item node_item(uint32_t index)
 	return (struct check_item){ PROGRAM_NODES, index };
 }
 
-static bool is_integer(uint8_t kind)
+static bool is_integer_kind(uint8_t kind)
 {
 	return kind == PROGRAM_I64 || kind == PROGRAM_U64;
 }
 
-static bool is_number(uint8_t kind)
+static bool is_number_kind(uint8_t kind)
 {
-	return is_integer(kind) || kind == PROGRAM_F64;
+	return is_integer_kind(kind) || kind == PROGRAM_F64;
 }
 
 static bool is_leaf(uint8_t op)
@@ -35,25 +35,25 @@ static bool has_one_operand(uint8_t op)
 /* Whether an operation of kind takes operands of kinds a and b (0 where there is none). */
 static bool kinds_fit(enum program_op op, uint8_t kind, uint8_t a, uint8_t b)
 {
-	bool integers = is_integer(a) && is_integer(b);
+	bool integers = is_integer_kind(a) && is_integer_kind(b);
 
 	switch (op) {
 	case PROGRAM_OP_ADD:
 	case PROGRAM_OP_SUB:
 	case PROGRAM_OP_MUL:
 	case PROGRAM_OP_DIV:
-		return is_number(kind) && a == kind && b == kind;
+		return is_number_kind(kind) && a == kind && b == kind;
 	case PROGRAM_OP_MOD:
-		return is_integer(kind) && a == kind && b == kind;
+		return is_integer_kind(kind) && a == kind && b == kind;
 	case PROGRAM_OP_AND:
 	case PROGRAM_OP_OR:
 	case PROGRAM_OP_XOR:
-		return (is_integer(kind) || kind == PROGRAM_BOOL) && a == kind && b == kind;
+		return (is_integer_kind(kind) || kind == PROGRAM_BOOL) && a == kind && b == kind;
 	case PROGRAM_OP_SHL:
 	case PROGRAM_OP_SHR:
 		return integers && a == kind;
 	case PROGRAM_OP_CONVERT:
-		return is_number(kind) && (is_number(a) || a == PROGRAM_BOOL);
+		return is_number_kind(kind) && (is_number_kind(a) || a == PROGRAM_BOOL);
 	case PROGRAM_OP_EQ:
 	case PROGRAM_OP_NE:
 		return kind == PROGRAM_BOOL && (integers || a == b);

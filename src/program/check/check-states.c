@@ -22,8 +22,8 @@ struct place {
 };
 
 /* The capacity that a text yielded by node may need. */
-static uint32_t text_bytes(const struct program *program, const struct program_rule *rule,
-			   const struct program_node *node)
+static uint32_t text_room(const struct program *program, const struct program_rule *rule,
+			  const struct program_node *node)
 {
 	switch ((enum program_op)node->op) {
 	case PROGRAM_OP_FIELD:
@@ -60,7 +60,7 @@ static int check_action(struct check *check, const struct place *place, uint32_t
 	if (action->op != PROGRAM_SET && (slot->kind == PROGRAM_BOOL || slot->kind == PROGRAM_STRING))
 		return check_fail(check, item, "kind %u has no minimum and maximum", slot->kind);
 	/* A machine's texts are cut, but not those that it is found by. */
-	if (slot->kind == PROGRAM_STRING && text_bytes(program, rule, node) > slot->bytes &&
+	if (slot->kind == PROGRAM_STRING && text_room(program, rule, node) > slot->bytes &&
 	    (!check_is_machine(check, place->rule) || check_is_key_slot(check, place->rule, action->slot)))
 		return check_fail(check, item, "slot %u is too small for the text", action->slot);
 	return 0;

@@ -20,7 +20,7 @@ enum text_grade { NO_TEXT, ANY_TEXT, LABEL_TEXT, NAME_TEXT };
 
 enum { NAME_BYTES_MAX = 255, CONSTANT_BYTES_MAX = 8191 };
 
-static bool is_name(const char *text, size_t length)
+static bool is_text_name(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] <= ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
@@ -57,7 +57,7 @@ int check_texts(struct check *check)
 		return check_fail(check, (struct check_item){ PROGRAM_STRINGS, count - 1 },
 				  "the last text is not terminated");
 	for (uint32_t i = 0; i < count; i += (uint32_t)strlen(strings + i) + 1) {
-		if (is_name(strings + i, strlen(strings + i)))
+		if (is_text_name(strings + i, strlen(strings + i)))
 			check->texts[i] = NAME_TEXT;
 		else
 			check->texts[i] = is_label(strings + i) ? LABEL_TEXT : ANY_TEXT;

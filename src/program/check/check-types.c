@@ -38,7 +38,7 @@ static int check_header_fields(struct check *check)
 }
 
 /* A body field that begins at offset. */
-static int check_field(struct check *check, uint32_t index, uint32_t offset)
+static int check_type_field(struct check *check, uint32_t index, uint32_t offset)
 {
 	const struct program_field *field = &check->program->fields[index];
 	int result = check_name(check, field_item(index), field->name);
@@ -76,7 +76,7 @@ static int check_field_names(struct check *check, const struct program_type *typ
 	return 0;
 }
 
-static int check_type(struct check *check, uint32_t index)
+static int check_image_type(struct check *check, uint32_t index)
 {
 	const struct program_type *type = &check->program->types[index];
 	struct check_item item = { PROGRAM_TYPES, index };
@@ -93,7 +93,7 @@ static int check_type(struct check *check, uint32_t index)
 	if (!result)
 		result = check_work(check, item, 2 * type->field_count * type->field_count);
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
-		result = check_field(check, type->first_field + i, offset);
+		result = check_type_field(check, type->first_field + i, offset);
 		offset += program_fields(check->program, type)[i].bytes;
 	}
 	if (!result)
@@ -111,7 +111,7 @@ int check_types(struct check *check)
 	if (!result && check->program->type_count > PROGRAM_TYPES_MAX)
 		result = check_fail(check, (struct check_item){ PROGRAM_TYPES, PROGRAM_TYPES_MAX }, "too many types");
 	for (uint32_t i = 0; i < check->program->type_count && !result; i++)
-		result = check_type(check, i);
+		result = check_image_type(check, i);
 	for (uint32_t i = 0; i < check->program->field_count && !result; i++) {
 		if (check->claims[PROGRAM_FIELDS][i] == PROGRAM_NONE)
 			result = check_fail(check, field_item(i), "it belongs to no type");

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int fail(const struct diag_source *source, struct asterism_diag *diag, size_t offset, const char *text)
+static int fail_binary(const struct diag_source *source, struct asterism_diag *diag, size_t offset, const char *text)
 {
 	struct diag_location location = { .source = source, .offset = offset };
 
@@ -24,24 +24,25 @@ static int check_header(const struct program_header *header, size_t length, cons
 			struct asterism_diag *diag)
 {
 	if (length < sizeof header->magic || memcmp(header->magic, PROGRAM_MAGIC, sizeof header->magic) != 0)
-		return fail(source, diag, 0, "this is not a program image");
+		return fail_binary(source, diag, 0, "this is not a program image");
 	if (length < sizeof *header)
-		return fail(source, diag, length, "the image ends within its header");
+		return fail_binary(source, diag, length, "the image ends within its header");
 	if (header->version != PROGRAM_VERSION)
-		return fail(source, diag, offsetof(struct program_header, version),
-			    "the image has a version that this asterism cannot read");
+		return fail_binary(source, diag, offsetof(struct program_header, version),
+				   "the image has a version that this asterism cannot read");
 	if (header->header_bytes != sizeof *header)
-		return fail(source, diag, offsetof(struct program_header, header_bytes),
-			    "the image has a header of the wrong size");
+		return fail_binary(source, diag, offsetof(struct program_header, header_bytes),
+				   "the image has a header of the wrong size");
 	if (header->total_bytes > PROGRAM_BYTES_MAX)
-		return fail(source, diag, offsetof(struct program_header, total_bytes), "the image is too large");
+		return fail_binary(source, diag, offsetof(struct program_header, total_bytes),
+				   "the image is too large");
 	if (header->total_bytes > length)
-		return fail(source, diag, length, "the image is truncated");
+		return fail_binary(source, diag, length, "the image is truncated");
 	if (header->total_bytes != length)
-		return fail(source, diag, header->total_bytes, "the image has bytes after its end");
+		return fail_binary(source, diag, header->total_bytes, "the image has bytes after its end");
 	if (header->checksum != program_image_checksum(header, length))
-		return fail(source, diag, offsetof(struct program_header, checksum),
-			    "the image was altered: its checksum is wrong");
+		return fail_binary(source, diag, offsetof(struct program_header, checksum),
+				   "the image was altered: its checksum is wrong");
 	return 0;
 }
 
@@ -57,11 +58,11 @@ static int check_sections(const struct program_header *header, const struct diag
 		size_t item_bytes = program_section_shapes[i].item_bytes;
 
 		if (section->offset % PROGRAM_SECTION_ALIGN)
-			return fail(source, diag, at, "a section of the image is not aligned");
+			return fail_binary(source, diag, at, "a section of the image is not aligned");
 		if (section->offset < end || section->offset > header->total_bytes)
-			return fail(source, diag, at, "a section of the image is out of place");
+			return fail_binary(source, diag, at, "a section of the image is out of place");
 		if (section->count > (header->total_bytes - section->offset) / item_bytes)
-			return fail(source, diag, at, "a section of the image is longer than the image");
+			return fail_binary(source, diag, at, "a section of the image is longer than the image");
 		end = section->offset + section->count * item_bytes;
 	}
 	return 0;
@@ -109,7 +110,7 @@ int program_load(const void *bytes, size_t length, const char *origin, struct as
 	int result;
 
 	if (length > PROGRAM_BYTES_MAX)
-		return fail(&source, diag, 0, "the image is too large");
+		return fail_binary(&source, diag, 0, "the image is too large");
 	program = alloc_zero(1, sizeof *program);
 	/* At least a header, so that looking at a short image's magic reads our own memory. */
 	image = alloc_zero(length > sizeof *image ? length : sizeof *image, 1);

@@ -63,7 +63,7 @@ void explain_aggregation_text(const struct explain *explain)
 	text_append(out, "\n");
 }
 
-static void put_rows(const struct explain *explain, const struct program_aggregate *rows, uint32_t count)
+static void put_aggregate_rows(const struct explain *explain, const struct program_aggregate *rows, uint32_t count)
 {
 	struct text_buffer *out = explain->out;
 
@@ -87,9 +87,9 @@ void explain_aggregation_json(const struct explain *explain)
 	if (!row)
 		return;
 	text_append(out, ",\"aggregate\":{\"values\":[");
-	put_rows(explain, program_aggregates(program, row), row->aggregate_count);
+	put_aggregate_rows(explain, program_aggregates(program, row), row->aggregate_count);
 	text_append(out, "],\"by\":[");
-	put_rows(explain, program_by(program, row), row->by_count);
+	put_aggregate_rows(explain, program_by(program, row), row->by_count);
 	text_append(out, "]");
 	if (explain->facts->who_adds) {
 		text_append(out, ",\"added_by\":");

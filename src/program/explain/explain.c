@@ -118,7 +118,7 @@ void explain_statement(const struct explain *explain, const struct program_state
 	text_append(explain->out, ")");
 }
 
-static uint32_t key_field(const struct explain *explain, const struct program_key *key, uint32_t slot)
+static uint32_t explained_key_field(const struct explain *explain, const struct program_key *key, uint32_t slot)
 {
 	return program_key_fields(explain->program, key)[slot];
 }
@@ -130,7 +130,8 @@ static bool keys_agree(const struct explain *explain, const struct program_class
 	const struct program_key *keys = program_keys(program, class);
 
 	for (uint32_t slot = 0; slot < class->slot_count; slot++) {
-		uint32_t a = key_field(explain, &keys[i], slot), b = key_field(explain, &keys[j], slot);
+		uint32_t a = explained_key_field(explain, &keys[i], slot),
+			 b = explained_key_field(explain, &keys[j], slot);
 
 		if (a == PROGRAM_NONE || b == PROGRAM_NONE
 			    ? a != b
@@ -151,12 +152,12 @@ static void explain_key(const struct explain *explain, const struct program_clas
 		const char *kept = program_text(program, program_slots(program, explain->rule)[slot].name), *field;
 
 		text_append(explain->out, i ? ", " : "");
-		if (key_field(explain, key, i) == PROGRAM_NONE) {
+		if (explained_key_field(explain, key, i) == PROGRAM_NONE) {
 			text_append(explain->out, "any ");
 			program_print_slot(explain->out, program, explain->rule, slot);
 			continue;
 		}
-		field = program_text(program, program->fields[key_field(explain, key, i)].name);
+		field = program_text(program, program->fields[explained_key_field(explain, key, i)].name);
 		text_append(explain->out, field);
 		if (!strcmp(field, kept))
 			continue;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 /* A reference to a text as a string, or null. */
-static void put_text(const struct explain *explain, uint32_t text)
+static void put_text_reference(const struct explain *explain, uint32_t text)
 {
 	if (text == PROGRAM_NONE)
 		text_append(explain->out, "null");
@@ -19,7 +19,7 @@ static void put_text(const struct explain *explain, uint32_t text)
 		text_json(explain->out, program_text(explain->program, text));
 }
 
-static void put_string(const struct explain *explain, const char *string)
+static void put_explained_string(const struct explain *explain, const char *string)
 {
 	if (string)
 		text_json(explain->out, string);
@@ -27,7 +27,7 @@ static void put_string(const struct explain *explain, const char *string)
 		text_append(explain->out, "null");
 }
 
-static void put_number(const struct explain *explain, const char *name, uint64_t number, bool known)
+static void put_explained_number(const struct explain *explain, const char *name, uint64_t number, bool known)
 {
 	text_printf(explain->out, ",\"%s\":", name);
 	if (known)
@@ -55,41 +55,41 @@ static void put_draft(const struct explain *explain, struct text_buffer *draft)
 	alloc_free(text);
 }
 
-static void put_rule(const struct explain *explain)
+static void put_explained_rule(const struct explain *explain)
 {
 	const struct program_rule *rule = explain->rule;
 	const struct program_explain_facts *facts = explain->facts;
 	struct text_buffer *out = explain->out;
 
 	text_append(out, "{\"rule\":");
-	put_text(explain, rule->name);
+	put_text_reference(explain, rule->name);
 	text_append(out, ",\"place\":");
-	put_text(explain, rule->place);
+	put_text_reference(explain, rule->place);
 	text_append(out, ",\"source\":");
-	put_text(explain, rule->source);
+	put_text_reference(explain, rule->source);
 	text_printf(out, ",\"semantics\":\"%s\",\"mode\":", explain_semantics(rule));
-	put_string(explain, *explain_mode(rule) ? explain_mode(rule) : NULL);
+	put_explained_string(explain, *explain_mode(rule) ? explain_mode(rule) : NULL);
 	text_printf(out, ",\"on_loss\":\"%s\",\"after_match\":\"%s\"", explain_loss(rule),
 		    rule->flags & PROGRAM_RULE_DROP ? "DROP" : "KEEP");
 	if (rule->flags & PROGRAM_RULE_SILENT)
 		put_flag(explain, "return_nothing", true);
 	put_flag(explain, "return_sequence", rule->flags & PROGRAM_RULE_SEQUENCE);
-	put_number(explain, "within_ns", rule->within_ns, rule->within_ns != 0);
-	put_number(explain, "pool", rule->pool, true);
+	put_explained_number(explain, "within_ns", rule->within_ns, rule->within_ns != 0);
+	put_explained_number(explain, "pool", rule->pool, true);
 	if (rule->per_process)
-		put_number(explain, "per_process", rule->per_process, true);
-	put_number(explain, "slot_bytes", rule->slot_bytes, true);
+		put_explained_number(explain, "per_process", rule->per_process, true);
+	put_explained_number(explain, "slot_bytes", rule->slot_bytes, true);
 	text_append(out, ",\"where\":");
-	put_string(explain, facts->where);
+	put_explained_string(explain, facts->where);
 	text_append(out, ",\"why\":");
-	put_string(explain, facts->why);
-	put_number(explain, "kernel_bytes", facts->kernel_bytes, facts->kernel_bytes != 0);
-	put_number(explain, "user_space_bytes", facts->user_space_bytes, facts->user_space_bytes != 0);
+	put_explained_string(explain, facts->why);
+	put_explained_number(explain, "kernel_bytes", facts->kernel_bytes, facts->kernel_bytes != 0);
+	put_explained_number(explain, "user_space_bytes", facts->user_space_bytes, facts->user_space_bytes != 0);
 	if (facts->kept_events)
-		put_number(explain, "kept_events", facts->kept_events, true);
+		put_explained_number(explain, "kept_events", facts->kept_events, true);
 }
 
-static void put_properties(const struct explain *explain)
+static void put_explained_properties(const struct explain *explain)
 {
 	const struct program_rule *rule = explain->rule;
 	struct text_buffer *out = explain->out;
@@ -98,7 +98,7 @@ static void put_properties(const struct explain *explain)
 		text_printf(out, ",\"severity\":\"%s\"", severity_name(rule->severity));
 	for (uint32_t i = 0; i < rule->tag_count; i++) {
 		text_append(out, i ? "," : ",\"tags\":[");
-		put_text(explain, program_tags(explain->program, rule)[i]);
+		put_text_reference(explain, program_tags(explain->program, rule)[i]);
 	}
 	if (rule->tag_count)
 		text_append(out, "]");
@@ -108,7 +108,7 @@ static void put_properties(const struct explain *explain)
 	}
 	if (rule->description) {
 		text_append(out, ",\"description\":");
-		put_string(explain, program_description(explain->program, rule));
+		put_explained_string(explain, program_description(explain->program, rule));
 	}
 }
 
@@ -120,7 +120,7 @@ static void put_stream(const struct explain *explain)
 	text_append(explain->out, ",\"over\":[");
 	for (uint32_t i = 0; i < rule->over_count; i++) {
 		text_append(explain->out, i ? "," : "");
-		put_string(explain, explain_type_name(explain, program_over(explain->program, rule)[i]));
+		put_explained_string(explain, explain_type_name(explain, program_over(explain->program, rule)[i]));
 	}
 	text_append(explain->out, "]");
 }
@@ -132,9 +132,9 @@ static void put_elements(const struct explain *explain)
 		const struct program_element *element = &program_elements(explain->program, explain->rule)[i];
 
 		text_append(explain->out, i ? ",{\"type\":" : "{\"type\":");
-		put_string(explain, explain_type_name(explain, element->type));
+		put_explained_string(explain, explain_type_name(explain, element->type));
 		text_append(explain->out, ",\"name\":");
-		put_text(explain, element->name);
+		put_text_reference(explain, element->name);
 		put_flag(explain, "array", element->flags & PROGRAM_ELEMENT_ARRAY);
 		put_flag(explain, "negated", element->flags & PROGRAM_ELEMENT_NEGATED);
 		text_append(explain->out, "}");
@@ -158,18 +158,18 @@ static void put_slots(const struct explain *explain)
 	text_append(explain->out, "]");
 }
 
-static void put_key(const struct explain *explain, const struct program_key *key, uint32_t fields)
+static void put_explained_key(const struct explain *explain, const struct program_key *key, uint32_t fields)
 {
 	const struct program *program = explain->program;
 
 	text_append(explain->out, "{\"type\":");
-	put_string(explain, key->type == PROGRAM_NONE ? NULL : explain_type_name(explain, key->type));
+	put_explained_string(explain, key->type == PROGRAM_NONE ? NULL : explain_type_name(explain, key->type));
 	text_append(explain->out, ",\"fields\":[");
 	for (uint32_t i = 0; i < fields; i++) {
 		text_append(explain->out, i ? "," : "");
 		uint32_t field = program_key_fields(program, key)[i];
 
-		put_text(explain, field == PROGRAM_NONE ? PROGRAM_NONE : program->fields[field].name);
+		put_text_reference(explain, field == PROGRAM_NONE ? PROGRAM_NONE : program->fields[field].name);
 	}
 	text_append(explain->out, "]}");
 }
@@ -183,14 +183,14 @@ static void put_classes(const struct explain *explain)
 		const struct program_class *class = &program_classes(program, explain->rule)[i];
 
 		text_append(explain->out, i ? ",{\"label\":" : "{\"label\":");
-		put_text(explain, class->label);
+		put_text_reference(explain, class->label);
 		text_append(explain->out, ",\"slots\":[");
 		for (uint32_t j = 0; j < class->slot_count; j++)
 			text_printf(explain->out, "%s%" PRIu32, j ? "," : "", program_class_slots(program, class)[j]);
 		text_append(explain->out, "],\"keys\":[");
 		for (uint32_t j = 0; j < class->key_count; j++) {
 			text_append(explain->out, j ? "," : "");
-			put_key(explain, &program_keys(program, class)[j], class->slot_count);
+			put_explained_key(explain, &program_keys(program, class)[j], class->slot_count);
 		}
 		text_append(explain->out, "]}");
 	}
@@ -204,11 +204,11 @@ static void put_transition(const struct explain *explain, const struct program_t
 
 	aside.out = &draft;
 	text_append(out, "{\"type\":");
-	put_string(explain, explain_type_name(explain, transition->type));
+	put_explained_string(explain, explain_type_name(explain, transition->type));
 	if (transition->target == PROGRAM_TARGET_END || transition->target == PROGRAM_TARGET_MATCH)
 		text_printf(out, ",\"target\":\"%s\"", transition->target == PROGRAM_TARGET_END ? "end" : "match");
 	else
-		put_number(explain, "target", transition->target, true);
+		put_explained_number(explain, "target", transition->target, true);
 	text_append(out, ",\"fit\":");
 	explain_put_node(explain, transition->fit);
 	text_append(out, ",\"actions\":[");
@@ -219,21 +219,21 @@ static void put_transition(const struct explain *explain, const struct program_t
 	}
 	text_append(out, "],\"hold\":");
 	explain_put_node(explain, transition->hold);
-	put_number(explain, "element", transition->element, transition->element != PROGRAM_NONE);
+	put_explained_number(explain, "element", transition->element, transition->element != PROGRAM_NONE);
 	put_flag(explain, "forbid", (transition->flags & (PROGRAM_FORBID | PROGRAM_GONE)) == PROGRAM_FORBID);
 	put_flag(explain, "in_place", transition->flags & PROGRAM_IN_PLACE);
 	if (explain_is_machine(explain)) {
 		uint32_t notice = explain_notice(explain, transition);
 
 		put_flag(explain, "copy", transition->flags & PROGRAM_COPY);
-		put_number(explain, "notice", notice, notice != 0);
+		put_explained_number(explain, "notice", notice, notice != 0);
 	}
 	text_append(out, ",\"note\":");
-	put_text(explain, transition->note);
+	put_text_reference(explain, transition->note);
 	text_append(out, "}");
 }
 
-static void put_states(const struct explain *explain)
+static void put_program_states(const struct explain *explain)
 {
 	struct text_buffer draft = { 0 }, *out = explain->out;
 	struct explain aside = *explain;
@@ -244,8 +244,8 @@ static void put_states(const struct explain *explain)
 		const struct program_state *state = explain_state(explain, i);
 
 		text_append(out, i ? ",{\"label\":" : "{\"label\":");
-		put_text(explain, state->label);
-		put_number(explain, "class", state->class, i != 0);
+		put_text_reference(explain, state->label);
+		put_explained_number(explain, "class", state->class, i != 0);
 		text_append(out, ",\"waits\":");
 		if (i != 0) {
 			explain_class(&aside, state->class);
@@ -265,7 +265,7 @@ static void put_states(const struct explain *explain)
 }
 
 /* Who does the calls among the statements, and what that means. */
-static void put_calls(const struct explain *explain)
+static void put_statement_calls(const struct explain *explain)
 {
 	const struct program *program = explain->program;
 	uint32_t count = 0;
@@ -294,7 +294,7 @@ static void put_notices(const struct explain *explain)
 	struct explain aside = *explain;
 
 	aside.out = &draft;
-	put_number(explain, "trail", rule->trail_count, true);
+	put_explained_number(explain, "trail", rule->trail_count, true);
 	put_flag(explain, "timer", rule->flags & PROGRAM_RULE_TIMER);
 	text_append(explain->out, ",\"notices\":[");
 	for (uint32_t i = 1; i <= rule->notice_count && !explain->out->failure; i++) {
@@ -324,11 +324,11 @@ static void put_results(const struct explain *explain)
 	text_append(out, ",\"returns\":[");
 	for (uint32_t i = 0; i < rule->return_count; i++) {
 		text_append(out, i ? ",{\"name\":" : "{\"name\":");
-		put_text(explain, program_returns(program, rule)[i].name);
+		put_text_reference(explain, program_returns(program, rule)[i].name);
 		text_append(out, ",\"value\":");
 		explain_put_node(explain, program_returns(program, rule)[i].node);
 		if (explain_is_machine(explain))
-			put_number(explain, "notice", program_returns(program, rule)[i].notice, true);
+			put_explained_number(explain, "notice", program_returns(program, rule)[i].notice, true);
 		text_append(out, "}");
 	}
 	text_append(out, "],\"statements\":[");
@@ -338,11 +338,11 @@ static void put_results(const struct explain *explain)
 		put_draft(explain, &draft);
 	}
 	text_append(out, "]");
-	put_calls(explain);
+	put_statement_calls(explain);
 	if (explain_is_machine(explain))
 		put_notices(explain);
 	explain_aggregation_json(explain);
-	put_properties(explain);
+	put_explained_properties(explain);
 	text_append(out, "}\n");
 }
 
@@ -351,11 +351,11 @@ void program_explain_json(const struct program *program, uint32_t rule, const st
 {
 	struct explain explain = { .out = out, .program = program, .rule = &program->rules[rule], .facts = facts };
 
-	put_rule(&explain);
+	put_explained_rule(&explain);
 	put_stream(&explain);
 	put_elements(&explain);
 	put_slots(&explain);
 	put_classes(&explain);
-	put_states(&explain);
+	put_program_states(&explain);
 	put_results(&explain);
 }

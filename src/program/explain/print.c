@@ -170,7 +170,8 @@ static void print_in(const struct printer *printer, const struct program_node *n
 	text_append(printer->text, " }");
 }
 
-static bool is_time(const struct program *program, const struct program_rule *rule, const struct program_node *node)
+static bool is_time_node(const struct program *program, const struct program_rule *rule,
+			 const struct program_node *node)
 {
 	const char *name, *dot;
 
@@ -184,12 +185,12 @@ static bool is_time(const struct program *program, const struct program_rule *ru
 }
 
 /* What the number that node yields stands for, as far as the image tells; NULL: nothing. */
-static const struct meaning *meaning_of(const struct printer *printer, const struct program_node *node)
+static const struct meaning *node_meaning(const struct printer *printer, const struct program_node *node)
 {
 	const struct program *program = printer->program;
 
-	if (node->op == PROGRAM_OP_SUB && is_time(program, printer->rule, &program->nodes[node->a]) &&
-	    is_time(program, printer->rule, &program->nodes[node->b]))
+	if (node->op == PROGRAM_OP_SUB && is_time_node(program, printer->rule, &program->nodes[node->a]) &&
+	    is_time_node(program, printer->rule, &program->nodes[node->b]))
 		return &meaning_duration;
 	if (node->op != PROGRAM_OP_FIELD || !program->fields[node->a].meaning)
 		return NULL;
@@ -204,7 +205,7 @@ static bool print_meant(const struct printer *printer, uint32_t index, uint32_t 
 
 	if (!printer->for_people || node->op != PROGRAM_OP_CONST || node->kind == PROGRAM_F64)
 		return false;
-	meaning = meaning_of(printer, &printer->program->nodes[other]);
+	meaning = node_meaning(printer, &printer->program->nodes[other]);
 	if (meaning)
 		meaning_show(printer->text, meaning, (struct meaning_number){ node->imm, node->kind == PROGRAM_I64 });
 	return meaning;

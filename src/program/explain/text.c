@@ -206,7 +206,7 @@ static void print_notice(const struct explain *explain, const struct program_tra
 	}
 }
 
-static bool is_reported(const struct explain *explain, const struct program_action *action)
+static bool is_action_reported(const struct explain *explain, const struct program_action *action)
 {
 	return !explain_is_machine(explain) || !explain_is_bookkeeping(explain, action);
 }
@@ -218,7 +218,7 @@ static void print_actions(const struct explain *explain, const struct program_tr
 	for (uint32_t i = 0; i < transition->action_count && !explain->out->failure; i++) {
 		const struct program_action *action = &program_actions(explain->program, transition)[i];
 
-		if (!is_reported(explain, action))
+		if (!is_action_reported(explain, action))
 			continue;
 		text_append(explain->out, first ? "      set   " : "            ");
 		explain_action(explain, action);

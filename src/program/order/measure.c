@@ -80,7 +80,7 @@ static const char *target_text(const struct program_asking *asking)
 	return target == PROGRAM_TARGET_END ? "end" : state_text(asking, target);
 }
 
-static bool is_of(const struct program_measure *measure, const struct program_asking *asking, uint32_t node)
+static bool is_measure_of(const struct program_measure *measure, const struct program_asking *asking, uint32_t node)
 {
 	struct text_buffer draft = { 0 };
 
@@ -101,7 +101,7 @@ void order_measure(const struct program_asking *asking, struct program_ranked *r
 	for (size_t i = 0; asking->measures && i < asking->measures->count; i++) {
 		const struct program_measure *measure = &asking->measures->rows[i];
 
-		if (!is_of(measure, asking, ranked->node))
+		if (!is_measure_of(measure, asking, ranked->node))
 			continue;
 		ranked->asked += measure->asked;
 		ranked->was_true += measure->was_true;

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 /* The greater, the earlier. Two more answers, one of each, stand for what was not measured, or hardly. */
-static double rank(const struct program_ranked *ranked)
+static double asking_rank(const struct program_ranked *ranked)
 {
 	double share = ((double)ranked->was_true + 1) / ((double)ranked->asked + 2);
 
@@ -44,7 +44,9 @@ bool program_order_sort(struct program_ranked *ranked, uint32_t count)
 		struct program_ranked moved = ranked[i];
 		uint32_t at = i;
 
-		for (; at && !moved.stays && !ranked[at - 1].stays && rank(&ranked[at - 1]) < rank(&moved); at--)
+		for (;
+		     at && !moved.stays && !ranked[at - 1].stays && asking_rank(&ranked[at - 1]) < asking_rank(&moved);
+		     at--)
 			ranked[at] = ranked[at - 1];
 		ranked[at] = moved;
 		changes |= at != i;
@@ -53,8 +55,8 @@ bool program_order_sort(struct program_ranked *ranked, uint32_t count)
 }
 
 /* The node that asks all of them in turn; PROGRAM_NONE: it would be too deep. */
-static uint32_t join(struct program_build *build, const struct program *program, const struct program_ranked *ranked,
-		     uint32_t count)
+static uint32_t join_ranked(struct program_build *build, const struct program *program,
+			    const struct program_ranked *ranked, uint32_t count)
 {
 	uint32_t all = ranked[0].node;
 	unsigned depth = program->nodes[all].depth;
@@ -85,7 +87,7 @@ static bool order_one(struct program_build *build, const struct program_asking *
 
 	if (!program_order_sort(ranked, count))
 		return false;
-	node = join(build, asking->program, ranked, count);
+	node = join_ranked(build, asking->program, ranked, count);
 	index = (uint32_t)(asking->transition - asking->program->transitions);
 	row = program_build_get(build, PROGRAM_TRANSITIONS, index);
 	if (!row || node == PROGRAM_NONE)

@@ -38,13 +38,13 @@ static const char *state_label(const struct program_asking *asking)
 	return program_text(asking->program, program_states(asking->program, asking->rule)[asking->state].label);
 }
 
-static void put_event(struct text_buffer *out, const struct program_asking *asking)
+static void put_asked_event(struct text_buffer *out, const struct program_asking *asking)
 {
 	program_why_event(asking->program, asking->rule, asking->transition, out);
 }
 
-static void put_condition(struct text_buffer *out, const struct program_asking *asking,
-			  const struct program_ranked *ranked)
+static void put_asked_condition(struct text_buffer *out, const struct program_asking *asking,
+				const struct program_ranked *ranked)
 {
 	program_why_condition(asking->program, asking->rule, asking->transition, ranked->node, out);
 }
@@ -65,11 +65,11 @@ static void list_text(struct text_buffer *out, const struct program_asking *aski
 		      uint32_t count)
 {
 	text_append(out, "\n  asks at ");
-	put_event(out, asking);
+	put_asked_event(out, asking);
 	text_printf(out, " in %s%s\n", state_label(asking), asking->is_hold ? ", of the run" : "");
 	for (uint32_t i = 0; i < count; i++) {
 		text_append(out, "    ");
-		put_condition(out, asking, &ranked[i]);
+		put_asked_condition(out, asking, &ranked[i]);
 		text_append(out, "  (");
 		put_reason(out, &ranked[i]);
 		text_append(out, ")\n");
@@ -85,7 +85,7 @@ void program_order_text(const struct program *program, uint32_t rule, const stru
 }
 
 /* What was written into draft as a JSON string. */
-static void put_json(struct text_buffer *out, struct text_buffer *draft)
+static void put_draft_json(struct text_buffer *out, struct text_buffer *draft)
 {
 	char *text = NULL;
 
@@ -104,13 +104,13 @@ static void list_json(struct text_buffer *out, const struct program_asking *aski
 	text_append(out, out->bytes[out->length - 1] == '[' ? "{\"state\":" : ",{\"state\":");
 	text_json(out, state_label(asking));
 	text_append(out, ",\"event\":");
-	put_event(&draft, asking);
-	put_json(out, &draft);
+	put_asked_event(&draft, asking);
+	put_draft_json(out, &draft);
 	text_printf(out, ",\"of\":\"%s\",\"conditions\":[", asking->is_hold ? "hold" : "fit");
 	for (uint32_t i = 0; i < count; i++) {
 		text_append(out, i ? ",{\"condition\":" : "{\"condition\":");
-		put_condition(&draft, asking, &ranked[i]);
-		put_json(out, &draft);
+		put_asked_condition(&draft, asking, &ranked[i]);
+		put_draft_json(out, &draft);
 		text_printf(out, ",\"cost\":%u,\"stays\":%s,\"asked\":%" PRIu64 ",\"true\":%" PRIu64 "}",
 			    ranked[i].cost, ranked[i].stays ? "true" : "false", ranked[i].asked, ranked[i].was_true);
 	}

@@ -234,7 +234,7 @@ static hint_fn *const rows[] = {
 	unseen, unopened, excepted, others, forbidden, threshold, expired, interrupted, unmet, refused,
 };
 
-static struct found find(const struct program_why_report *report)
+static struct found sum_up_steps(const struct program_why_report *report)
 {
 	struct found found = { .report = report, .ended = why_all_ended(report) };
 
@@ -250,7 +250,7 @@ static struct found find(const struct program_why_report *report)
 void program_why_hints(const struct program_why_report *report, void (*put)(void *context, const char *hint),
 		       void *context)
 {
-	const struct found found = find(report);
+	const struct found found = sum_up_steps(report);
 	uint32_t told = 0;
 
 	if (report->stats->matches || why_is_machine(report))

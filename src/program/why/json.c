@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 /* What was written into draft as a JSON string, behind its name. */
-static void put_text(struct text_buffer *out, const char *name, struct text_buffer *draft)
+static void put_drafted_text(struct text_buffer *out, const char *name, struct text_buffer *draft)
 {
 	char *text = NULL;
 
@@ -21,8 +21,8 @@ static void put_text(struct text_buffer *out, const char *name, struct text_buff
 	alloc_free(text);
 }
 
-static void put_condition(const struct program_why_report *report, const struct why_step *step, const char *name,
-			  struct text_buffer *out)
+static void put_why_condition(const struct program_why_report *report, const struct why_step *step, const char *name,
+			      struct text_buffer *out)
 {
 	uint32_t node = name[0] == 'f' ? step->transition->fit : step->transition->hold;
 	struct text_buffer draft = { 0 };
@@ -30,12 +30,12 @@ static void put_condition(const struct program_why_report *report, const struct 
 	if (node == PROGRAM_NONE)
 		return;
 	why_put_condition(report, step, node, &draft);
-	put_text(out, name, &draft);
+	put_drafted_text(out, name, &draft);
 }
 
 /* Each condition on its own: how often it was asked, and true. */
-static void put_conditions(const struct program_why_report *report, const struct why_step *step,
-			   struct text_buffer *out)
+static void put_why_conditions(const struct program_why_report *report, const struct why_step *step,
+			       struct text_buffer *out)
 {
 	struct why_condition found[2 * PROGRAM_WHY_CONDITIONS_MAX];
 	uint32_t count = why_conditions(report, step, found);
@@ -46,7 +46,7 @@ static void put_conditions(const struct program_why_report *report, const struct
 
 		text_printf(out, "%s{\"of\":\"%s\"", i ? "," : "", found[i].is_hold ? "hold" : "fit");
 		why_put_condition(report, step, found[i].node, &draft);
-		put_text(out, "condition", &draft);
+		put_drafted_text(out, "condition", &draft);
 		text_printf(out, ",\"asked\":%" PRIu64 ",\"true\":%" PRIu64 "}", found[i].asked, found[i].was_true);
 	}
 	text_append(out, "]");
@@ -59,11 +59,11 @@ static void put_step(const struct program_why_report *report, const struct why_s
 	text_append(out, "{\"state\":");
 	text_json(out, why_state_label(report, step->state));
 	why_put_event(report, step, &draft);
-	put_text(out, "event", &draft);
+	put_drafted_text(out, "event", &draft);
 	text_append(out, ",\"target\":");
 	text_json(out, why_target(report, step));
-	put_condition(report, step, "fit", out);
-	put_condition(report, step, "hold", out);
+	put_why_condition(report, step, "fit", out);
+	put_why_condition(report, step, "hold", out);
 	if (step->state && why_is_first(report, step))
 		text_printf(out, ",\"met\":%" PRIu64, step->counts[PROGRAM_WHY_MET]);
 	text_printf(out, ",\"tried\":%" PRIu64,
@@ -73,11 +73,11 @@ static void put_step(const struct program_why_report *report, const struct why_s
 		    ",\"by_other_thread\":%" PRIu64,
 		    step->counts[PROGRAM_WHY_TAKEN], step->counts[PROGRAM_WHY_FAILED],
 		    step->counts[PROGRAM_WHY_OTHER_PROCESS], step->counts[PROGRAM_WHY_OTHER_THREAD]);
-	put_conditions(report, step, out);
+	put_why_conditions(report, step, out);
 	text_append(out, "}");
 }
 
-static void put_type(const struct program_why_report *report, uint32_t type, struct text_buffer *out)
+static void put_why_type(const struct program_why_report *report, uint32_t type, struct text_buffer *out)
 {
 	const uint64_t *counts = why_type(report, type);
 
@@ -102,12 +102,12 @@ static void put_types(const struct program_why_report *report, struct text_buffe
 			continue;
 		text_append(out, separator);
 		separator = ",";
-		put_type(report, type, out);
+		put_why_type(report, type, out);
 	}
 	text_append(out, "]");
 }
 
-static void put_states(const struct program_why_report *report, struct text_buffer *out)
+static void put_why_states(const struct program_why_report *report, struct text_buffer *out)
 {
 	text_append(out, ",\"states\":[");
 	for (uint32_t i = 1; i < report->rule->state_count; i++) {
@@ -148,7 +148,7 @@ void program_why_json(const struct program_why_report *report, struct text_buffe
 		    stats->matches, stats->excepted, stats->runs_opened, stats->pool_exhausted,
 		    report->counts[PROGRAM_WHY_DROPPED], report->counts[PROGRAM_WHY_DISCARDED]);
 	put_types(report, out);
-	put_states(report, out);
+	put_why_states(report, out);
 	text_append(out, ",\"transitions\":[");
 	for (struct why_step step = { 0 }; why_next(report, &step); first = false) {
 		text_append(out, first ? "" : ",");

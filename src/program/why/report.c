@@ -24,8 +24,8 @@ bool why_next(const struct program_why_report *report, struct why_step *step)
 	return true;
 }
 
-static uint32_t put_conditions(const struct program_why_report *report, const struct why_condition *whole,
-			       const uint64_t *counts, struct why_condition *found)
+static uint32_t add_asked_conditions(const struct program_why_report *report, const struct why_condition *whole,
+				     const uint64_t *counts, struct why_condition *found)
 {
 	struct program_why_conditions conditions;
 	uint64_t asked = whole->asked;
@@ -58,10 +58,11 @@ uint32_t why_conditions(const struct program_why_report *report, const struct wh
 		.asked = taken,
 		.was_true = taken - step->counts[PROGRAM_WHY_FAILED],
 	};
-	uint32_t count = put_conditions(report, &fit, step->counts + PROGRAM_WHY_TRUE, found);
+	uint32_t count = add_asked_conditions(report, &fit, step->counts + PROGRAM_WHY_TRUE, found);
 
-	return count + put_conditions(report, &hold, step->counts + program_why_hold_true(report->program, transition),
-				      found + count);
+	return count + add_asked_conditions(report, &hold,
+					    step->counts + program_why_hold_true(report->program, transition),
+					    found + count);
 }
 
 const char *why_target(const struct program_why_report *report, const struct why_step *step)
@@ -140,7 +141,7 @@ const char *why_state_label(const struct program_why_report *report, uint32_t st
 }
 
 /* The element's name; NULL: it has none. */
-static const char *name_of(const struct program_why_report *report, const struct why_step *step)
+static const char *step_name(const struct program_why_report *report, const struct why_step *step)
 {
 	uint32_t element = step->transition->element, name;
 
@@ -154,7 +155,7 @@ void why_put_event(const struct program_why_report *report, const struct why_ste
 {
 	const struct program_transition *transition = step->transition;
 	const char *note = program_text(report->program, transition->note), *end = strstr(note, forbidden);
-	const char *name = name_of(report, step);
+	const char *name = step_name(report, step);
 
 	if (end && !end[strlen(forbidden)]) {
 		text_append(out, "~");
@@ -172,7 +173,7 @@ void why_put_event(const struct program_why_report *report, const struct why_ste
 void why_put_condition(const struct program_why_report *report, const struct why_step *step, uint32_t node,
 		       struct text_buffer *out)
 {
-	program_print_condition(out, report->program, report->rule, node, name_of(report, step));
+	program_print_condition(out, report->program, report->rule, node, step_name(report, step));
 }
 
 void program_why_event(const struct program *program, const struct program_rule *rule,

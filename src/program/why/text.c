@@ -38,7 +38,7 @@ struct lines {
 };
 
 /* What was written into text becomes a line, or is added to the one that says the same. NULL: memory is short. */
-static struct line *add(struct lines *lines, enum section section, uint64_t count, struct text_buffer *text)
+static struct line *add_why_line(struct lines *lines, enum section section, uint64_t count, struct text_buffer *text)
 {
 	char *taken = NULL;
 	struct line *line;
@@ -66,10 +66,10 @@ static void add_text(struct lines *lines, enum section section, uint64_t count, 
 	struct text_buffer text = { 0 };
 
 	text_append(&text, words);
-	add(lines, section, count, &text);
+	add_why_line(lines, section, count, &text);
 }
 
-static void add_types(struct lines *lines)
+static void add_type_lines(struct lines *lines)
 {
 	const struct program_why_report *report = lines->report;
 
@@ -102,8 +102,8 @@ static void add_taken(struct lines *lines, const struct why_step *step)
 		return;
 	why_put_event(report, step, &text);
 	put_move(report, step, &text);
-	add(lines, step->state ? ADVANCED : OPENED, step->counts[PROGRAM_WHY_TAKEN] - step->counts[PROGRAM_WHY_FAILED],
-	    &text);
+	add_why_line(lines, step->state ? ADVANCED : OPENED,
+		     step->counts[PROGRAM_WHY_TAKEN] - step->counts[PROGRAM_WHY_FAILED], &text);
 }
 
 static void add_passed(struct lines *lines, const struct why_step *step)
@@ -120,7 +120,7 @@ static void add_passed(struct lines *lines, const struct why_step *step)
 		text_append(&text, ": not ");
 		why_put_condition(report, step, transition->fit, &text);
 	}
-	add(lines, PASSED, why_passed(report, step), &text);
+	add_why_line(lines, PASSED, why_passed(report, step), &text);
 }
 
 static void add_ended(struct lines *lines, const struct why_step *step)
@@ -136,7 +136,7 @@ static void add_ended(struct lines *lines, const struct why_step *step)
 		text_append(&text, ": not ");
 		why_put_condition(report, step, step->transition->hold, &text);
 	}
-	line = add(lines, ENDED, why_ended(step), &text);
+	line = add_why_line(lines, ENDED, why_ended(step), &text);
 	if (!line)
 		return;
 	line->others += step->counts[PROGRAM_WHY_OTHER_THREAD];
@@ -151,7 +151,7 @@ static void add_interrupted(struct lines *lines, uint32_t type)
 	if (!broke)
 		return;
 	text_printf(&text, "%s in between", why_type_name(lines->report, type));
-	add(lines, ENDED, broke, &text);
+	add_why_line(lines, ENDED, broke, &text);
 }
 
 static void add_states(struct lines *lines)
@@ -169,7 +169,7 @@ static void add_states(struct lines *lines)
 		text_append(&text, "WITHIN ");
 		text_time(&text, report->rule->within_ns);
 		text_printf(&text, " is over %s", why_state_label(report, i));
-		add(lines, ENDED, counts[PROGRAM_WHY_EXPIRED], &text);
+		add_why_line(lines, ENDED, counts[PROGRAM_WHY_EXPIRED], &text);
 	}
 }
 
@@ -191,11 +191,11 @@ static void add_others(struct lines *lines)
 	add_text(lines, RESULT, stats->matches, "matched");
 }
 
-static void add_all(struct lines *lines)
+static void add_why_lines(struct lines *lines)
 {
 	const struct program_why_report *report = lines->report;
 
-	add_types(lines);
+	add_type_lines(lines);
 	for (struct why_step step = { 0 }; why_next(report, &step);) {
 		add_taken(lines, &step);
 		add_passed(lines, &step);
@@ -220,31 +220,31 @@ static int in_order(const void *a, const void *b)
 	return first->order < second->order ? -1 : first->order > second->order;
 }
 
-static bool is_shown(const struct line *line)
+static bool is_why_line_shown(const struct line *line)
 {
 	return line->count || has_zeros[line->section] || (line->section == RESULT && !strcmp(line->text, "matched"));
 }
 
-static int width_of(const struct lines *lines)
+static int lines_width(const struct lines *lines)
 {
 	int width = 1;
 
 	for (size_t i = 0; i < lines->count; i++) {
 		int digits = snprintf(NULL, 0, "%" PRIu64, lines->items[i].count);
 
-		width = is_shown(&lines->items[i]) && digits > width ? digits : width;
+		width = is_why_line_shown(&lines->items[i]) && digits > width ? digits : width;
 	}
 	return width;
 }
 
-static void put_lines(const struct lines *lines, struct text_buffer *out)
+static void put_why_lines(const struct lines *lines, struct text_buffer *out)
 {
-	int width = width_of(lines), section = -1;
+	int width = lines_width(lines), section = -1;
 
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct line *line = &lines->items[i];
 
-		if (!is_shown(line))
+		if (!is_why_line_shown(line))
 			continue;
 		text_printf(out, "  %-11s  %*" PRIu64 "  %s", section == (int)line->section ? "" : names[line->section],
 			    width, line->count, line->text);
@@ -261,11 +261,11 @@ void program_why_text(const struct program_why_report *report, struct text_buffe
 {
 	struct lines lines = { .report = report };
 
-	add_all(&lines);
+	add_why_lines(&lines);
 	if (lines.count)
 		qsort(lines.items, lines.count, sizeof *lines.items, in_order);
 	text_printf(out, "%s %s\n", program_sort(report->rule), program_text(report->program, report->rule->name));
-	put_lines(&lines, out);
+	put_why_lines(&lines, out);
 	if (lines.failure)
 		out->failure = lines.failure;
 	for (size_t i = 0; i < lines.count; i++)

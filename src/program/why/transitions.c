@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-static void put_conditions(const struct program_why_report *report, const struct why_step *step,
-			   struct text_buffer *out)
+static void put_asked_conditions(const struct program_why_report *report, const struct why_step *step,
+				 struct text_buffer *out)
 {
 	struct why_condition found[2 * PROGRAM_WHY_CONDITIONS_MAX];
 	uint32_t count = why_conditions(report, step, found);
@@ -33,7 +33,7 @@ static void put_step(const struct program_why_report *report, const struct why_s
 		    taken - step->counts[PROGRAM_WHY_FAILED], why_state_label(report, step->state));
 	why_put_event(report, step, out);
 	text_printf(out, " -> %s\n", why_target(report, step));
-	put_conditions(report, step, out);
+	put_asked_conditions(report, step, out);
 }
 
 void program_why_transitions(const struct program_why_report *report, struct text_buffer *out)

@@ -14,7 +14,7 @@ static const struct react_param params[] = {
 
 /* Where no process could be stopped, the watchdog of the questions gives the default answer; an agent alone has none.
  */
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_ask(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
 	return agent_refuse(call, -ENOTSUP, "this program does not answer questions of Ask");
@@ -32,5 +32,5 @@ const struct react_action react_ask = {
 	.is_undone = true,
 	.synchronous = true,
 	.primitive = REACT_HOLD,
-	.perform = perform,
+	.perform = perform_ask,
 };

@@ -20,7 +20,7 @@ static const struct react_param params[] = {
 	{ .name = "time", .type = REACT_TIME, .optional = true },
 };
 
-static struct react_boost *find(struct react_agent *agent, pid_t tid)
+static struct react_boost *find_boost(struct react_agent *agent, pid_t tid)
 {
 	for (size_t i = 0; i < agent->boost_count; i++)
 		if (agent->boosts[i].tid == tid)
@@ -28,7 +28,7 @@ static struct react_boost *find(struct react_agent *agent, pid_t tid)
 	return NULL;
 }
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_boost(struct react_agent *agent, struct react_call *call)
 {
 	int64_t time_ns = agent_integer(call, 2, USUAL_NS);
 	struct react_target target;
@@ -50,7 +50,7 @@ static int perform(struct react_agent *agent, struct react_call *call)
 	if (result)
 		return result;
 	until = clock_now_ns() + (uint64_t)time_ns;
-	known = find(agent, target.id);
+	known = find_boost(agent, target.id);
 	if (!known) {
 		known = &agent->boosts[agent->boost_count++];
 		*known = (struct react_boost){ .tid = target.id };
@@ -67,7 +67,7 @@ static void remove_boost(struct react_agent *agent, struct react_boost *boost)
 
 void agent_end_boost(struct react_agent *agent, pid_t tid)
 {
-	struct react_boost *boost = find(agent, tid);
+	struct react_boost *boost = find_boost(agent, tid);
 
 	if (boost)
 		remove_boost(agent, boost);
@@ -99,5 +99,5 @@ const struct react_action react_boost_priority = {
 	.changes_system = true,
 	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,
-	.perform = perform,
+	.perform = perform_boost,
 };

@@ -8,7 +8,7 @@
 
 static const struct react_param params[] = { { .name = "name", .type = REACT_TEXT } };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_count(struct react_agent *agent, struct react_call *call)
 {
 	struct react_tally *tally = react_tallies_get(&agent->tallies, call->args[0].text, false);
 
@@ -25,5 +25,5 @@ const struct react_action react_count = {
 	.guarantee = "Counted in the kernel, per CPU. Matches of a rule that does nothing else and returns nothing are "
 		     "not reported one by one.",
 	.primitive = REACT_COUNT,
-	.perform = perform,
+	.perform = perform_count,
 };

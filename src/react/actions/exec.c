@@ -62,7 +62,7 @@ static char *shown(const struct react_value *value)
 	return NULL;
 }
 
-static bool is_own(const char *variable)
+static bool is_own_variable(const char *variable)
 {
 	return strncmp(variable, "ASTERISM_RULE=", 14) == 0 || strncmp(variable, "ASTERISM_PID=", 13) == 0 ||
 	       strncmp(variable, "ASTERISM_TID=", 13) == 0;
@@ -89,7 +89,7 @@ static int command_init(struct command *command, const struct react_call *call)
 	for (; used < OWN_VARIABLES; used++)
 		command->envp[used] = command->own[used];
 	for (size_t i = 0; i < count; i++)
-		if (!is_own(environ[i]))
+		if (!is_own_variable(environ[i]))
 			command->envp[used++] = environ[i];
 	return 0;
 }
@@ -138,7 +138,7 @@ static bool has_ended(const struct react_child *child)
 	return result < 0 ? errno != EINTR : info.si_pid != 0;
 }
 
-static void forget(const struct react_child *child)
+static void close_child(const struct react_child *child)
 {
 	if (child->pidfd >= 0)
 		close(child->pidfd);
@@ -153,7 +153,7 @@ void agent_poll_children(struct react_agent *agent)
 			i++;
 			continue;
 		}
-		forget(child);
+		close_child(child);
 		agent->limits[child->statement].running--;
 		*child = agent->children[--agent->child_count];
 	}
@@ -172,11 +172,11 @@ void agent_leave_children(struct react_agent *agent)
 		agent_poll_children(agent);
 	}
 	for (size_t i = 0; i < agent->child_count; i++)
-		forget(&agent->children[i]);
+		close_child(&agent->children[i]);
 	agent->child_count = 0;
 }
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_exec(struct react_agent *agent, struct react_call *call)
 {
 	struct react_limit *limit = &agent->limits[call->statement];
 	struct command command;
@@ -215,5 +215,5 @@ const struct react_action react_exec = {
 		     "refused and counted.",
 	.changes_system = true,
 	.per_second = REACT_RUNS_PER_SECOND,
-	.perform = perform,
+	.perform = perform_exec,
 };

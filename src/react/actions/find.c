@@ -50,7 +50,7 @@ void react_arity(const struct react_action *action, uint32_t *least, uint32_t *m
 	}
 }
 
-static bool is_integer(const struct react_shape *shape)
+static bool is_integer_shape(const struct react_shape *shape)
 {
 	return shape->kind == REACT_I64 || shape->kind == REACT_U64;
 }
@@ -62,19 +62,19 @@ const char *react_expects(const struct react_action *action, uint32_t index, con
 
 	switch (param->type) {
 	case REACT_TARGET:
-		return is_integer(shape) ? NULL : "a thread or process: a#TID, a#PID or a number";
+		return is_integer_shape(shape) ? NULL : "a thread or process: a#TID, a#PID or a number";
 	case REACT_INTEGER:
-		return is_integer(shape) ? NULL : "an integer";
+		return is_integer_shape(shape) ? NULL : "an integer";
 	case REACT_TIME:
-		return is_integer(shape) ? NULL : "a time";
+		return is_integer_shape(shape) ? NULL : "a time";
 	case REACT_SIGNAL:
 		if (shape->text)
 			return react_signal_number(shape->text) ? NULL : "the name of a signal";
-		return is_integer(shape) ? NULL : "a signal: its number, or its name as a constant text";
+		return is_integer_shape(shape) ? NULL : "a signal: its number, or its name as a constant text";
 	case REACT_ERRNO:
 		if (shape->text)
 			return react_errno_number(shape->text) ? NULL : "the name of an error";
-		return is_integer(shape) ? NULL : "an error: its number, or its name as a constant text";
+		return is_integer_shape(shape) ? NULL : "an error: its number, or its name as a constant text";
 	case REACT_SIGNAL_NAME:
 		return shape->text && react_signal_number(shape->text) ? NULL : "the name of a signal";
 	case REACT_VERDICT:

@@ -56,7 +56,7 @@ int agent_cgroup(struct react_agent *agent, struct react_call *call, struct cgro
 	return result ? agent_refuse(call, result, "%s", strerror(-result)) : 0;
 }
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_freeze(struct react_agent *agent, struct react_call *call)
 {
 	struct cgroup cgroup;
 	struct undo_change change = { .kind = UNDO_FROZEN, .path = cgroup.file };
@@ -87,5 +87,5 @@ const struct react_action react_freeze = {
 	.changes_system = true,
 	.is_undone = true,
 	.per_second = REACT_CALLS_PER_SECOND,
-	.perform = perform,
+	.perform = perform_freeze,
 };

@@ -11,7 +11,7 @@ static const struct react_param params[] = {
 	{ .name = "value", .type = REACT_INTEGER },
 };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_histogram(struct react_agent *agent, struct react_call *call)
 {
 	struct react_tally *tally = react_tallies_get(&agent->tallies, call->args[0].text, true);
 	const struct react_value *value = &call->args[1];
@@ -31,5 +31,5 @@ const struct react_action react_histogram = {
 	.guarantee = "Counted in the kernel, per CPU. Matches of a rule that does nothing else and returns nothing are "
 		     "not reported one by one.",
 	.primitive = REACT_HISTOGRAM,
-	.perform = perform,
+	.perform = perform_histogram,
 };

@@ -8,7 +8,7 @@ static const struct react_param params[] = {
 	{ .name = "value", .type = REACT_ANY, .repeats = true },
 };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_message(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
 	(void)call;
@@ -21,5 +21,5 @@ const struct react_action react_message = {
 	REACT_PARAMS(params),
 	.summary = "reports a text with the match; each {} in it is replaced by the next value",
 	.guarantee = "Reported by asterism, in the order of matches.",
-	.perform = perform,
+	.perform = perform_message,
 };

@@ -13,7 +13,7 @@ static const struct react_param params[] = {
 	{ .name = "priority", .type = REACT_INTEGER },
 };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_set_priority(struct react_agent *agent, struct react_call *call)
 {
 	struct react_target target;
 	int result = agent_target(agent, call, 0, &target);
@@ -38,5 +38,5 @@ const struct react_action react_set_priority = {
 		     "undone at the end.",
 	.changes_system = true,
 	.per_second = REACT_CALLS_PER_SECOND,
-	.perform = perform,
+	.perform = perform_set_priority,
 };

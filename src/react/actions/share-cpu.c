@@ -23,7 +23,7 @@ static const struct react_param params[] = {
 	{ .name = "period", .type = REACT_TIME, .optional = true },
 };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_share_cpu(struct react_agent *agent, struct react_call *call)
 {
 	int64_t percent = agent_integer(call, 1, 0), period_ns = agent_integer(call, 2, USUAL_PERIOD_NS);
 	struct react_target target;
@@ -65,5 +65,5 @@ const struct react_action react_share_cpu = {
 	.changes_system = true,
 	.per_second = REACT_CALLS_PER_SECOND,
 	.is_undone = true,
-	.perform = perform,
+	.perform = perform_share_cpu,
 };

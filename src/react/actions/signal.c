@@ -9,7 +9,7 @@ static const struct react_param params[] = {
 	{ .name = "signal", .type = REACT_SIGNAL },
 };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_signal(struct react_agent *agent, struct react_call *call)
 {
 	const struct react_value *signal = &call->args[1];
 
@@ -27,5 +27,5 @@ const struct react_action react_signal = {
 	.changes_system = true,
 	.primitive = REACT_SEND_SIGNAL,
 	.per_second = REACT_CALLS_PER_SECOND,
-	.perform = perform,
+	.perform = perform_signal,
 };

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_snapshot(struct react_agent *agent, struct react_call *call)
 {
 	if (!agent->options.snapshot)
 		return agent_refuse(call, -ENODATA, "nothing is being recorded: run with --snapshot DIR");
@@ -20,5 +20,5 @@ const struct react_action react_snapshot = {
 	.summary = "writes what was recorded up to the match as a trace, in a session with --snapshot",
 	.guarantee = "Written by asterism after it learns of the match; the events in between are in it, too. At most "
 		     "one per second.",
-	.perform = perform,
+	.perform = perform_snapshot,
 };

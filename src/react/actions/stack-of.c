@@ -12,7 +12,7 @@ static const struct react_param params[] = {
 	{ .name = "thread", .type = REACT_TARGET, .repeats = true },
 };
 
-static int take(struct react_agent *agent, struct react_call *call, uint32_t index)
+static int take_thread_stack(struct react_agent *agent, struct react_call *call, uint32_t index)
 {
 	const struct react_agent_options *options = &agent->options;
 	struct react_target target;
@@ -26,13 +26,13 @@ static int take(struct react_agent *agent, struct react_call *call, uint32_t ind
 }
 
 /* All are taken that can be; the first that cannot is told. */
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_stack_of(struct react_agent *agent, struct react_call *call)
 {
 	char why[REACT_WHY_BYTES];
 	int first = 0;
 
 	for (uint32_t i = 0; i < call->arg_count; i++) {
-		int result = take(agent, call, i);
+		int result = take_thread_stack(agent, call, i);
 
 		if (!result || first)
 			continue;
@@ -53,5 +53,5 @@ const struct react_action react_stack_of = {
 		     "have run on in between. A copy of the stack (16 KiB) is unwound, at most 32 functions of at most "
 		     "8 threads. Not available in a replay.",
 	.per_second = 100,
-	.perform = perform,
+	.perform = perform_stack_of,
 };

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 /* The thread has gone on by now. */
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_stack(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
 	return agent_refuse(call, -ENODATA,
@@ -21,5 +21,5 @@ const struct react_action react_stack = {
 		     "that fails, the stack comes from frame pointers, and the match says so. At most 32 functions. "
 		     "Not available if the rule runs in user space, if time completes the match, or in a replay.",
 	.primitive = REACT_STACK,
-	.perform = perform,
+	.perform = perform_stack,
 };

@@ -9,7 +9,7 @@
 
 static const struct react_param params[] = { { .name = "process", .type = REACT_TARGET } };
 
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_thaw(struct react_agent *agent, struct react_call *call)
 {
 	struct cgroup cgroup;
 	int result = agent_cgroup(agent, call, &cgroup);
@@ -29,5 +29,5 @@ const struct react_action react_thaw = {
 	.summary = "thaws the frozen cgroup of a process",
 	.guarantee = "Done by asterism when it learns of the match, whatever froze the cgroup.",
 	.changes_system = true,
-	.perform = perform,
+	.perform = perform_thaw,
 };

@@ -9,7 +9,7 @@
 static const struct react_param params[] = { { .name = "errno", .type = REACT_ERRNO, .optional = true } };
 
 /* The verdict falls while the call is held, long before an agent hears of the match; what comes here was not held. */
-static int perform(struct react_agent *agent, struct react_call *call)
+static int perform_veto(struct react_agent *agent, struct react_call *call)
 {
 	(void)agent;
 	return agent_refuse(call, -EOPNOTSUPP, "the call starts the command itself, or its thread ended meanwhile");
@@ -23,5 +23,5 @@ const struct react_action react_veto = {
 		     "and for rules over the beginnings of system calls. docs/veto.md says what can get past it.",
 	.changes_system = true,
 	.fails_call = true,
-	.perform = perform,
+	.perform = perform_veto,
 };

@@ -41,7 +41,7 @@ static void chrome_free(struct report *report)
 	alloc_free(report);
 }
 
-static void begin(struct chrome *chrome)
+static void begin_chrome(struct chrome *chrome)
 {
 	fputs(chrome->has_begun ? ",\n" : "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", chrome->base.stream);
 	chrome->has_begun = true;
@@ -59,7 +59,7 @@ static int chrome_slice(struct report *report, const struct report_slice *slice)
 
 	if (slice->thread == REPORT_NONE || !slice->thread)
 		return 0;
-	begin(chrome);
+	begin_chrome(chrome);
 	fprintf(stream, "{\"ph\":\"X\",\"cat\":\"state\",\"pid\":%u,\"tid\":%u,\"name\":\"%s",
 		report_export_pid(report->view, slice->thread), report->view->threads[slice->thread].tid,
 		report_state_name(slice->state));
@@ -84,7 +84,7 @@ static int chrome_match(struct report *report, const struct report_match *match)
 	FILE *stream = chrome->base.stream;
 	bool is_known = match->thread < report->view->thread_count;
 
-	begin(chrome);
+	begin_chrome(chrome);
 	fputs("{\"ph\":\"i\",\"cat\":\"match\",\"name\":\"", stream);
 	text_write(stream, match->rule, TEXT_JSON);
 	fprintf(stream, "\",\"pid\":%u,\"tid\":%u,\"s\":\"%s\"",
@@ -95,12 +95,12 @@ static int chrome_match(struct report *report, const struct report_match *match)
 	return 0;
 }
 
-static void put_name(struct chrome *chrome, const char *what, uint32_t thread)
+static void put_track_name(struct chrome *chrome, const char *what, uint32_t thread)
 {
 	const struct report_view *view = chrome->base.report.view;
 	struct text_buffer name = { 0 };
 
-	begin(chrome);
+	begin_chrome(chrome);
 	report_thread_name(&name, view, thread);
 	fprintf(chrome->base.stream, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"", what,
 		report_export_pid(view, thread), view->threads[thread].tid);
@@ -116,9 +116,9 @@ static int chrome_finish(struct report *report)
 	for (uint32_t i = 1; i < report->view->thread_count; i++) {
 		if (report->view->threads[i].is_stranger)
 			continue;
-		put_name(chrome, "thread_name", i);
+		put_track_name(chrome, "thread_name", i);
 		if (report->view->threads[i].tid == report_export_pid(report->view, i))
-			put_name(chrome, "process_name", i);
+			put_track_name(chrome, "process_name", i);
 	}
 	if (!chrome->has_begun)
 		fputs("{\"traceEvents\":[", chrome->base.stream);

@@ -128,7 +128,7 @@ static void put_packet(struct perfetto *perfetto)
 	text_fini(&head);
 }
 
-static void flush(struct perfetto *perfetto, uint32_t cpu)
+static void flush_perfetto(struct perfetto *perfetto, uint32_t cpu)
 {
 	struct columns *columns = &perfetto->cpus[cpu];
 
@@ -157,7 +157,7 @@ static struct columns *columns_of(struct perfetto *perfetto, uint32_t cpu)
 }
 
 /* The number of the name in the packet's table. */
-static int put_name(struct columns *columns, unsigned column, const struct report_view *view, const char *comm)
+static int put_comm_number(struct columns *columns, unsigned column, const struct report_view *view, const char *comm)
 {
 	uint32_t number;
 
@@ -185,7 +185,8 @@ static int put_switch(struct columns *columns, const struct report_view *view, c
 			(uint64_t)report_number(layout, event->event, SWITCH_NEXT_TID));
 	protobuf_varint(&columns->column[COMPACT_SWITCH_PRIOS],
 			(uint64_t)report_number(layout, event->event, SWITCH_NEXT_PRIO));
-	return put_name(columns, COMPACT_SWITCH_NAMES, view, report_text(layout, event->event, SWITCH_NEXT_COMM));
+	return put_comm_number(columns, COMPACT_SWITCH_NAMES, view,
+			       report_text(layout, event->event, SWITCH_NEXT_COMM));
 }
 
 static int put_waking(struct columns *columns, const struct report_view *view, const struct report_event *event)
@@ -199,7 +200,7 @@ static int put_waking(struct columns *columns, const struct report_view *view, c
 			(uint64_t)report_number(layout, event->event, WAKING_CPU));
 	protobuf_varint(&columns->column[COMPACT_WAKING_PRIOS],
 			(uint64_t)report_number(layout, event->event, WAKING_PRIO));
-	return put_name(columns, COMPACT_WAKING_NAMES, view, report_text(layout, event->event, WAKING_COMM));
+	return put_comm_number(columns, COMPACT_WAKING_NAMES, view, report_text(layout, event->event, WAKING_COMM));
 }
 
 static int perfetto_event(struct report *report, const struct report_event *event)
@@ -218,7 +219,7 @@ static int perfetto_event(struct report *report, const struct report_event *even
 						    : put_waking(columns, report->view, event);
 	/* That all were recorded shows only after the first events. */
 	if (++columns->count >= SWITCHES_MAX && report->view->is_whole)
-		flush(perfetto, cpu);
+		flush_perfetto(perfetto, cpu);
 	else if (columns->count >= UNDECIDED_MAX) {
 		perfetto->undecided += columns->count;
 		clear_columns(columns);
@@ -326,7 +327,7 @@ static int perfetto_finish(struct report *report)
 
 	perfetto->base.left_out = report->view->is_whole ? perfetto->undecided : 0;
 	for (uint32_t cpu = 0; cpu < perfetto->cpu_capacity && report->view->is_whole; cpu++)
-		flush(perfetto, cpu);
+		flush_perfetto(perfetto, cpu);
 	put_tree(perfetto);
 	put_tracks(perfetto);
 	return perfetto->is_failed ? -ENOMEM : 0;

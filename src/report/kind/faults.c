@@ -102,7 +102,7 @@ static int by_faults(const void *left, const void *right)
 	return a->key[0] < b->key[0] ? -1 : 1;
 }
 
-static void write_processes(struct faults *faults, struct report_tables *tables)
+static void write_fault_processes(struct faults *faults, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "process", "process", CELL_THREAD, false },     { "user", "by itself", CELL_COUNT, false },
@@ -126,7 +126,7 @@ static void write_processes(struct faults *faults, struct report_tables *tables)
 	report_table_end(tables);
 }
 
-static int by_count(const void *left, const void *right)
+static int by_fault_count(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 
@@ -142,7 +142,7 @@ static void write_places(struct faults *faults, struct report_tables *tables)
 							{ "count", "faults", CELL_COUNT, false } };
 	const struct place *places = faults->places.items;
 
-	report_tally_sort(&faults->places, by_count);
+	report_tally_sort(&faults->places, by_fault_count);
 	report_table(tables, "places", "Instructions by faults", columns, 3);
 	for (size_t i = 0; i < faults->places.count && i < PLACES_SHOWN; i++) {
 		char address[24];
@@ -163,7 +163,7 @@ static void faults_write(struct report *report, struct report_tables *tables)
 
 	if (!faults->processes.count)
 		return;
-	write_processes(faults, tables);
+	write_fault_processes(faults, tables);
 	write_places(faults, tables);
 	if (faults->pages.left_out)
 		report_note(tables, "Pages are counted up to %d: there were more.", PAGES_MAX);

@@ -76,7 +76,7 @@ static void interruptions_free(struct report *report)
 	alloc_free(interruptions);
 }
 
-static int add(struct interruptions *interruptions, const uint64_t key[3], uint64_t ns, const char *name)
+static int add_interruption(struct interruptions *interruptions, const uint64_t key[3], uint64_t ns, const char *name)
 {
 	struct pair *pair = report_tally_at(&interruptions->pairs, key);
 
@@ -118,7 +118,7 @@ static const struct {
 	{ ROLE_TIMER, ROLE_TIMER_END, BY_TIMER },
 };
 
-static void enter(struct nest *nest, const struct report_event *event, enum by by)
+static void enter_interruption(struct nest *nest, const struct report_event *event, enum by by)
 {
 	struct handler *handler = &nest->handlers[nest->depth];
 
@@ -134,7 +134,8 @@ static void enter(struct nest *nest, const struct report_event *event, enum by b
 		snprintf(handler->name, NAME_BYTES, "%s", report_text(event->layout, event->event, IRQ_NAME));
 }
 
-static int leave(struct interruptions *interruptions, struct nest *nest, const struct report_event *event, enum by by)
+static int leave_interruption(struct interruptions *interruptions, struct nest *nest, const struct report_event *event,
+			      enum by by)
 {
 	const struct handler *handler;
 
@@ -148,8 +149,8 @@ static int leave(struct interruptions *interruptions, struct nest *nest, const s
 	handler = &nest->handlers[nest->depth];
 	if (!handler->thread || handler->thread == REPORT_NONE || event->event->record->ts < handler->begin)
 		return 0;
-	return add(interruptions, (uint64_t[]){ handler->thread, by, handler->number },
-		   event->event->record->ts - handler->begin, handler->name);
+	return add_interruption(interruptions, (uint64_t[]){ handler->thread, by, handler->number },
+				event->event->record->ts - handler->begin, handler->name);
 }
 
 static int interruptions_event(struct report *report, const struct report_event *event)
@@ -167,9 +168,9 @@ static int interruptions_event(struct report *report, const struct report_event 
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
 		if (role == handlers[i].role)
-			enter(nest, event, handlers[i].by);
+			enter_interruption(nest, event, handlers[i].by);
 		else if (role == handlers[i].end)
-			return leave(interruptions, nest, event, handlers[i].by);
+			return leave_interruption(interruptions, nest, event, handlers[i].by);
 	}
 	return 0;
 }
@@ -203,7 +204,7 @@ static int interruptions_slice(struct report *report, const struct report_slice 
 		if (run)
 			run->preempted++;
 		if (taker)
-			return add(interruptions, (uint64_t[]){ key, BY_THREAD, taker - 1 }, length, none);
+			return add_interruption(interruptions, (uint64_t[]){ key, BY_THREAD, taker - 1 }, length, none);
 	} else if (slice->state == REPORT_RUNNING) {
 		run = report_tally_at(&interruptions->runs, &key);
 		if (run)
@@ -244,7 +245,7 @@ static void write_runs(struct interruptions *interruptions, struct report_tables
 	report_table_end(tables);
 }
 
-static int by_time(const void *left, const void *right)
+static int by_interruption_time(const void *left, const void *right)
 {
 	const struct pair *a = left, *b = right;
 
@@ -283,7 +284,7 @@ static void write_pairs(struct interruptions *interruptions, struct report_table
 	const struct pair *pairs = interruptions->pairs.items;
 	const struct report_view *view = tables->view;
 
-	report_tally_sort(&interruptions->pairs, by_time);
+	report_tally_sort(&interruptions->pairs, by_interruption_time);
 	report_table(tables, "interruptions", "What interrupted them, by time", columns, 8);
 	for (size_t i = 0; i < interruptions->pairs.count; i++) {
 		const struct pair *pair = &pairs[i];

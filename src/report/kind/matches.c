@@ -57,7 +57,7 @@ static void matches_free(struct report *report)
 	alloc_free(matches);
 }
 
-static int keep(struct matches *matches, const struct report_match *match, uint32_t rule)
+static int keep_match(struct matches *matches, const struct report_match *match, uint32_t rule)
 {
 	struct match *kept;
 
@@ -93,15 +93,15 @@ static int matches_match(struct report *report, const struct report_match *match
 		rule->count++;
 		rule->tainted += match->is_tainted;
 	}
-	return matches->rules.failure ? -ENOMEM : keep(matches, match, name);
+	return matches->rules.failure ? -ENOMEM : keep_match(matches, match, name);
 }
 
-static const char *name_of(const struct matches *matches, uint64_t rule)
+static const char *rule_name_of(const struct matches *matches, uint64_t rule)
 {
 	return rule ? matches->names.texts[rule - 1] : "";
 }
 
-static int by_count(const void *left, const void *right)
+static int by_match_count(const void *left, const void *right)
 {
 	const struct rule *a = left, *b = right;
 
@@ -120,11 +120,11 @@ static void write_rules(struct matches *matches, struct report_tables *tables)
 	const struct rule *rules = matches->rules.items;
 	uint64_t first = tables->view->first_ns;
 
-	report_tally_sort(&matches->rules, by_count);
+	report_tally_sort(&matches->rules, by_match_count);
 	report_table(tables, "rules", "Rules by matches", columns, 5);
 	for (size_t i = 0; i < matches->rules.count; i++)
 		report_row(tables,
-			   (struct report_cell[]){ report_cell_text(name_of(matches, rules[i].key[0])),
+			   (struct report_cell[]){ report_cell_text(rule_name_of(matches, rules[i].key[0])),
 						   report_cell_number(rules[i].count),
 						   report_cell_number(rules[i].tainted),
 						   report_cell_number(rules[i].first - first),
@@ -152,14 +152,15 @@ static void matches_write(struct report *report, struct report_tables *tables)
 		const struct match *match = &matches->items[i];
 		bool is_hidden = tables->view->is_redacted || !*match->values;
 
-		report_row(tables,
-			   (struct report_cell[]){
-				   report_cell_number(match->ts - tables->view->first_ns),
-				   report_cell_text(name_of(matches, match->rule)), report_cell_thread(match->thread),
-				   match->cpu == EVENT_NO_CPU ? CELL_NONE : report_cell_number(match->cpu),
-				   report_cell_number(match->is_tainted),
-				   report_cell_text(is_hidden ? NULL : match->values) },
-			   0);
+		report_row(
+			tables,
+			(struct report_cell[]){ report_cell_number(match->ts - tables->view->first_ns),
+						report_cell_text(rule_name_of(matches, match->rule)),
+						report_cell_thread(match->thread),
+						match->cpu == EVENT_NO_CPU ? CELL_NONE : report_cell_number(match->cpu),
+						report_cell_number(match->is_tainted),
+						report_cell_text(is_hidden ? NULL : match->values) },
+			0);
 	}
 	report_table_end(tables);
 	report_note_left_out(tables, matches->rules.left_out);

@@ -99,7 +99,7 @@ static int by_events(const void *left, const void *right)
 	return strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
-static int by_running(const void *left, const void *right)
+static int by_overview_running(const void *left, const void *right)
 {
 	const struct process *a = left, *b = right;
 
@@ -108,7 +108,7 @@ static int by_running(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static int by_pid(const void *left, const void *right)
+static int by_overview_pid(const void *left, const void *right)
 {
 	const struct process *a = left, *b = right;
 
@@ -225,7 +225,7 @@ static void write_cpus(const struct overview *overview, struct report_tables *ta
 }
 
 /* One row per process id: threads whose process is not known are processes of their own. */
-static size_t join(struct process *processes, size_t count)
+static size_t join_threads(struct process *processes, size_t count)
 {
 	size_t kept = 0;
 
@@ -244,7 +244,7 @@ static size_t join(struct process *processes, size_t count)
 	return kept;
 }
 
-static void write_processes(struct report_tables *tables)
+static void write_overview_processes(struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "process", "process", CELL_THREAD, false },
@@ -271,9 +271,9 @@ static void write_processes(struct report_tables *tables)
 				thread->runs
 			};
 	}
-	qsort(processes, count, sizeof *processes, by_pid);
-	count = join(processes, count);
-	qsort(processes, count, sizeof *processes, by_running);
+	qsort(processes, count, sizeof *processes, by_overview_pid);
+	count = join_threads(processes, count);
+	qsort(processes, count, sizeof *processes, by_overview_running);
 	report_table(tables, "processes", "Processes by CPU time", columns, 6);
 	for (size_t i = 0; i < count; i++)
 		report_row(tables,
@@ -325,7 +325,7 @@ static void overview_write(struct report *report, struct report_tables *tables)
 	if (tables->view->is_partial)
 		report_note(tables, "Only part of the system was recorded; everything else is shown as 'others'.");
 	write_losses(tables);
-	write_processes(tables);
+	write_overview_processes(tables);
 	write_cpus(overview, tables);
 	write_types(overview, tables);
 	write_rates(overview, tables);

@@ -73,7 +73,7 @@ static int path_slice(struct report *report, const struct report_slice *slice)
  * Whose path it is: that of the thread asked for; else of the first thread of a recorded command, which shows by its
  * start or its program; else, as in a recording of the machine, of who ran longest.
  */
-static uint32_t choose(const struct report_view *view)
+static uint32_t choose_thread(const struct report_view *view)
 {
 	uint32_t chosen = REPORT_NONE, first = REPORT_NONE;
 
@@ -91,7 +91,7 @@ static uint32_t choose(const struct report_view *view)
 	return first != REPORT_NONE && !view->tid && !view->is_whole ? first : chosen;
 }
 
-static int by_time(const void *left, const void *right)
+static int by_step_time(const void *left, const void *right)
 {
 	const struct share *a = left, *b = right;
 
@@ -102,7 +102,7 @@ static int by_time(const void *left, const void *right)
 	return a->key[1] < b->key[1] ? -1 : a->key[1] > b->key[1];
 }
 
-static int sum_up(struct path *path)
+static int sum_path(struct path *path)
 {
 	for (size_t i = 0; i < path->walk.count; i++) {
 		const struct walk_step *step = &path->walk.steps[i];
@@ -114,7 +114,7 @@ static int sum_up(struct path *path)
 			share->ns += step->end - step->begin;
 		}
 	}
-	report_tally_sort(&path->shares, by_time);
+	report_tally_sort(&path->shares, by_step_time);
 	return path->shares.failure;
 }
 
@@ -125,7 +125,7 @@ static int path_finish(struct report *report)
 	const struct report_thread *thread;
 	int result;
 
-	path->thread = choose(view);
+	path->thread = choose_thread(view);
 	if (path->thread == REPORT_NONE)
 		return 0;
 	thread = &view->threads[path->thread];
@@ -135,7 +135,7 @@ static int path_finish(struct report *report)
 		return 0;
 	result = walk_back(&path->walk, &path->past, view,
 			   (struct walk_step){ path->begin, path->end, .thread = path->thread });
-	return result ? result : sum_up(path);
+	return result ? result : sum_path(path);
 }
 
 static void put_share(struct text_buffer *text, const struct report_view *view, const struct share *share)
@@ -193,7 +193,7 @@ static void path_say(const struct report *report, struct text_buffer *text)
 	text_append(text, ".");
 }
 
-static void say(const struct path *path, struct report_tables *tables)
+static void note_sentence(const struct path *path, struct report_tables *tables)
 {
 	struct text_buffer text = { 0 };
 
@@ -287,7 +287,7 @@ static void path_write(struct report *report, struct report_tables *tables)
 	else if (!path->walk.count)
 		report_note(tables, "The trace has no thread to follow.");
 	if (path->walk.count)
-		say(path, tables);
+		note_sentence(path, tables);
 	say_missing(path, tables);
 	write_shares(path, tables);
 	write_steps(path, tables);

@@ -123,7 +123,7 @@ static int keep_change(struct priorities *priorities, struct change change)
 	return 0;
 }
 
-static int add_time(struct priorities *priorities, uint32_t thread, uint8_t prio, const uint64_t ns[2])
+static int add_priority_time(struct priorities *priorities, uint32_t thread, uint8_t prio, const uint64_t ns[2])
 {
 	struct time *time = report_tally_at(&priorities->times, (uint64_t[]){ thread, prio });
 
@@ -148,7 +148,7 @@ static int priorities_priority(struct report *report, uint32_t thread, uint8_t p
 		lane->pending_count = 0;
 		if (!is_first || !(lane->unknown[0] | lane->unknown[1]))
 			return 0;
-		return add_time(priorities, thread, prio, lane->unknown);
+		return add_priority_time(priorities, thread, prio, lane->unknown);
 	}
 	lane->changes++;
 	if (lane->pending_count == PENDING) {
@@ -172,7 +172,8 @@ static int take_piece(struct priorities *priorities, struct lane *lane, struct r
 		lane->unknown[is_ready] += ns[is_ready];
 		return 0;
 	}
-	return add_time(priorities, piece.thread, lane->prio, ns) ? -ENOMEM : past_keep(&priorities->past, &piece);
+	return add_priority_time(priorities, piece.thread, lane->prio, ns) ? -ENOMEM
+									   : past_keep(&priorities->past, &piece);
 }
 
 static int priorities_slice(struct report *report, const struct report_slice *slice)
@@ -207,7 +208,7 @@ static int priorities_slice(struct report *report, const struct report_slice *sl
 	return result ? result : take_piece(priorities, lane, rest);
 }
 
-static uint64_t length_of(const struct inversion *inversion)
+static uint64_t inversion_length(const struct inversion *inversion)
 {
 	return inversion->end - inversion->begin;
 }
@@ -220,14 +221,15 @@ static void keep_longest(struct priorities *priorities, const struct inversion *
 
 	if (priorities->longest_count < LONGEST) {
 		at = priorities->longest_count++;
-		for (; at && length_of(&heap[(at - 1) / 2]) > length_of(inversion); at = (at - 1) / 2)
+		for (; at && inversion_length(&heap[(at - 1) / 2]) > inversion_length(inversion); at = (at - 1) / 2)
 			heap[at] = heap[(at - 1) / 2];
-	} else if (length_of(inversion) <= length_of(&heap[0])) {
+	} else if (inversion_length(inversion) <= inversion_length(&heap[0])) {
 		return;
 	} else {
 		for (at = 0; (child = 2 * at + 1) < LONGEST; at = child) {
-			child += child + 1 < LONGEST && length_of(&heap[child + 1]) < length_of(&heap[child]);
-			if (length_of(&heap[child]) >= length_of(inversion))
+			child += child + 1 < LONGEST &&
+				 inversion_length(&heap[child + 1]) < inversion_length(&heap[child]);
+			if (inversion_length(&heap[child]) >= inversion_length(inversion))
 				break;
 			heap[at] = heap[child];
 		}
@@ -238,10 +240,10 @@ static void keep_longest(struct priorities *priorities, const struct inversion *
 static void count_inversion(struct priorities *priorities, const struct inversion *inversion)
 {
 	priorities->all.count++;
-	priorities->all.ns += length_of(inversion);
+	priorities->all.ns += inversion_length(inversion);
 	if (inversion->prio < 100) {
 		priorities->real_time.count++;
-		priorities->real_time.ns += length_of(inversion);
+		priorities->real_time.ns += inversion_length(inversion);
 	}
 	priorities->lanes[inversion->thread].is_behind = true;
 	keep_longest(priorities, inversion);
@@ -280,12 +282,12 @@ static int by_length(const void *left, const void *right)
 {
 	const struct inversion *a = left, *b = right;
 
-	if (length_of(a) != length_of(b))
-		return length_of(a) > length_of(b) ? -1 : 1;
+	if (inversion_length(a) != inversion_length(b))
+		return inversion_length(a) > inversion_length(b) ? -1 : 1;
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-static int by_time(const void *left, const void *right)
+static int by_priority_time(const void *left, const void *right)
 {
 	const struct time *a = left, *b = right;
 
@@ -315,7 +317,7 @@ static int priorities_finish(struct report *report)
 		find_inversions(priorities, ready[i]);
 	alloc_free(ready);
 	qsort(priorities->longest, priorities->longest_count, sizeof *priorities->longest, by_length);
-	report_tally_sort(&priorities->times, by_time);
+	report_tally_sort(&priorities->times, by_priority_time);
 	return 0;
 }
 
@@ -324,13 +326,13 @@ static struct report_cell prio_cell(uint8_t prio)
 	return prio == REPORT_NO_PRIO ? CELL_NONE : report_cell_number(prio);
 }
 
-static bool is_shown(const struct priorities *priorities, uint32_t thread)
+static bool has_priorities(const struct priorities *priorities, uint32_t thread)
 {
 	return thread && thread < priorities->lane_count && !priorities->report.view->threads[thread].is_stranger &&
 	       priorities->lanes[thread].first != REPORT_NO_PRIO;
 }
 
-static void write_threads(const struct priorities *priorities, struct report_tables *tables)
+static void write_priority_threads(const struct priorities *priorities, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "thread", "thread", CELL_THREAD, false },
@@ -345,7 +347,7 @@ static void write_threads(const struct priorities *priorities, struct report_tab
 		uint32_t i = at % (uint32_t)priorities->lane_count;
 		const struct lane *lane = &priorities->lanes[i];
 
-		if (is_shown(priorities, i) && (lane->changes == 0) == (at >= priorities->lane_count))
+		if (has_priorities(priorities, i) && (lane->changes == 0) == (at >= priorities->lane_count))
 			report_row(tables,
 				   (struct report_cell[]){ report_cell_thread(i), prio_cell(lane->first),
 							   prio_cell(lane->last), report_cell_number(lane->changes) },
@@ -366,7 +368,7 @@ static void write_times(const struct priorities *priorities, struct report_table
 
 	report_table(tables, "times", "How long at which", columns, 4);
 	for (size_t i = 0; i < priorities->times.count; i++) {
-		if (is_shown(priorities, (uint32_t)times[i].key[0]))
+		if (has_priorities(priorities, (uint32_t)times[i].key[0]))
 			report_row(tables,
 				   (struct report_cell[]){ report_cell_thread((uint32_t)times[i].key[0]),
 							   prio_cell((uint8_t)times[i].key[1]),
@@ -392,11 +394,11 @@ static void write_inversions(const struct priorities *priorities, struct report_
 		const struct inversion *one = &priorities->longest[i];
 
 		report_row(tables,
-			   (struct report_cell[]){ report_cell_number(one->begin - first),
-						   report_cell_number(one->end - first),
-						   report_cell_number(length_of(one)), report_cell_thread(one->thread),
-						   report_cell_number(one->prio), report_cell_thread(one->behind),
-						   report_cell_number(one->behind_prio), report_cell_number(one->cpu) },
+			   (struct report_cell[]){
+				   report_cell_number(one->begin - first), report_cell_number(one->end - first),
+				   report_cell_number(inversion_length(one)), report_cell_thread(one->thread),
+				   report_cell_number(one->prio), report_cell_thread(one->behind),
+				   report_cell_number(one->behind_prio), report_cell_number(one->cpu) },
 			   0);
 	}
 	report_table_end(tables);
@@ -413,7 +415,7 @@ static void say_missing(const struct priorities *priorities, struct report_table
 	uint64_t coarse = 0;
 
 	for (uint32_t i = 1; i < priorities->lane_count; i++)
-		coarse += priorities->lanes[i].is_coarse && is_shown(priorities, i);
+		coarse += priorities->lanes[i].is_coarse && has_priorities(priorities, i);
 	if (coarse)
 		report_note(tables,
 			    "%llu threads changed priority more than %d times while running or ready: their times at "
@@ -444,7 +446,7 @@ static void priorities_write(struct report *report, struct report_tables *tables
 	report_note(tables, "%s.", text.bytes ? text.bytes : "");
 	text_fini(&text);
 	say_missing(priorities, tables);
-	write_threads(priorities, tables);
+	write_priority_threads(priorities, tables);
 	write_times(priorities, tables);
 	write_inversions(priorities, tables);
 }
@@ -535,7 +537,7 @@ static size_t choose_rows(const struct priorities *priorities, uint32_t rows[DRA
 	size_t count = 0;
 
 	for (uint32_t i = 1; i < priorities->lane_count && count < DRAWN; i++) {
-		if (is_shown(priorities, i) && (priorities->lanes[i].changes || priorities->lanes[i].is_behind))
+		if (has_priorities(priorities, i) && (priorities->lanes[i].changes || priorities->lanes[i].is_behind))
 			rows[count++] = i;
 	}
 	return count;

@@ -69,7 +69,7 @@ struct pid {
 	uint32_t pid, thread;
 };
 
-static int by_pid(const void *left, const void *right)
+static int by_row_pid(const void *left, const void *right)
 {
 	const struct pid *a = left, *b = right;
 
@@ -78,7 +78,7 @@ static int by_pid(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-static void join(struct process *process, const struct report_thread *thread, uint32_t index)
+static void join_thread(struct process *process, const struct report_thread *thread, uint32_t index)
 {
 	if (thread->tid == thread->pid)
 		process->leader = index;
@@ -105,7 +105,7 @@ static int group(struct processes *processes)
 		if (!view->threads[i].is_stranger)
 			pids[count++] = (struct pid){ view->threads[i].pid, i };
 	}
-	qsort(pids, count, sizeof *pids, by_pid);
+	qsort(pids, count, sizeof *pids, by_row_pid);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct report_thread *thread = &view->threads[pids[i].thread];
 
@@ -121,7 +121,7 @@ static int group(struct processes *processes)
 			};
 		}
 		last_pid = pids[i].pid;
-		join(last, thread, pids[i].thread);
+		join_thread(last, thread, pids[i].thread);
 		processes->of[pids[i].thread] = (uint32_t)(last - processes->items);
 	}
 	alloc_free(pids);
@@ -190,7 +190,7 @@ static void link_children(struct processes *processes)
 }
 
 /* A process and those that it made, each once: pids of a hostile trace may make a cycle. */
-static void put_rows(struct processes *processes, struct row *rows, size_t *count, uint32_t top)
+static void put_process_rows(struct processes *processes, struct row *rows, size_t *count, uint32_t top)
 {
 	uint32_t at = top, depth = 0;
 
@@ -215,7 +215,7 @@ static void put_rows(struct processes *processes, struct row *rows, size_t *coun
 }
 
 /* The order of rows: a tree, in it by start. What a cycle of parents leaves out begins a tree of its own. */
-static int place(struct processes *processes)
+static int place_processes(struct processes *processes)
 {
 	struct row *rows = alloc_zero(processes->count + 1, sizeof *rows);
 	size_t count = 0;
@@ -229,7 +229,7 @@ static int place(struct processes *processes)
 
 			if (!processes->items[top].is_placed &&
 			    (of_rest || processes->items[top].parent == REPORT_NONE))
-				put_rows(processes, rows, &count, top);
+				put_process_rows(processes, rows, &count, top);
 		}
 	}
 	alloc_free(processes->rows);
@@ -247,30 +247,31 @@ static int processes_finish(struct report *report)
 	processes->rows = alloc_zero(most, sizeof *processes->rows);
 	if (!processes->items || !processes->of || !processes->rows || group(processes))
 		return -ENOMEM;
-	return place(processes);
+	return place_processes(processes);
 }
 
 /* A time since the first event shown. */
-static uint64_t since(const struct report_view *view, uint64_t ns)
+static uint64_t since_first_shown(const struct report_view *view, uint64_t ns)
 {
 	ns = ns < view->last_ns ? ns : view->last_ns;
 	return ns > view->first_ns ? ns - view->first_ns : 0;
 }
 
-static uint64_t end_of(const struct report_view *view, const struct process *process)
+static uint64_t process_end(const struct report_view *view, const struct process *process)
 {
-	return since(view, process->death ? process->death : view->last_ns);
+	return since_first_shown(view, process->death ? process->death : view->last_ns);
 }
 
 static struct report_cell time_cell(const struct report_view *view, uint64_t ns, bool is_known)
 {
-	return is_known ? report_cell_number(since(view, ns)) : CELL_NONE;
+	return is_known ? report_cell_number(since_first_shown(view, ns)) : CELL_NONE;
 }
 
 static void draw_life(char life[SPANS + 1], const struct report_view *view, const struct process *process)
 {
 	uint64_t length = view->last_ns - view->first_ns + 1;
-	uint64_t begin = since(view, process->birth) * SPANS / length, end = end_of(view, process) * SPANS / length;
+	uint64_t begin = since_first_shown(view, process->birth) * SPANS / length,
+		 end = process_end(view, process) * SPANS / length;
 
 	memset(life, ' ', SPANS);
 	memset(life + begin, '=', end - begin + 1);
@@ -346,7 +347,7 @@ static void write_commands(const struct processes *processes, struct report_tabl
 }
 
 /* The threads that are not the first of their process. */
-static void write_threads(const struct processes *processes, struct report_tables *tables)
+static void write_process_threads(const struct processes *processes, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "thread", "thread", CELL_THREAD, false },        { "process", "of", CELL_THREAD, false },
@@ -384,7 +385,7 @@ static void processes_write(struct report *report, struct report_tables *tables)
 
 	write_tree(processes, tables);
 	write_commands(processes, tables);
-	write_threads(processes, tables);
+	write_process_threads(processes, tables);
 }
 
 static int processes_draw(struct report *report, FILE *stream)
@@ -402,8 +403,8 @@ static int processes_draw(struct report *report, FILE *stream)
 		const struct row *row = &processes->rows[i];
 		const struct process *process = &processes->items[row->process];
 		double y = (double)(i + 1) * SVG_ROW, scale = length ? width / (double)length : 0;
-		double begin = NAMES + scale * (double)since(view, process->birth);
-		double end = NAMES + scale * (double)end_of(view, process);
+		double begin = NAMES + scale * (double)since_first_shown(view, process->birth);
+		double end = NAMES + scale * (double)process_end(view, process);
 		unsigned indent = row->depth < STEPS ? row->depth : STEPS;
 		struct text_buffer hint = { 0 };
 
@@ -413,8 +414,8 @@ static int processes_draw(struct report *report, FILE *stream)
 							 .most = (NAMES - 8 - indent * INDENT) / SVG_LETTER },
 				  view, process->leader);
 		text_printf(&hint, "%.6f s to %.6f s, CPU time %.6f s, %u threads",
-			    (double)since(view, process->birth) / 1e9, (double)end_of(view, process) / 1e9,
-			    (double)process->running / 1e9, process->threads);
+			    (double)since_first_shown(view, process->birth) / 1e9,
+			    (double)process_end(view, process) / 1e9, (double)process->running / 1e9, process->threads);
 		report_svg_rect(stream,
 				(struct report_box){ begin, y + 4, end - begin > 1 ? end - begin : 1, SVG_ROW - 8 },
 				process->death ? "#4a78b0" : "#7fa650", hint.bytes ? hint.bytes : "");

@@ -88,7 +88,7 @@ static void add_span(struct span *span, const struct span *other)
 }
 
 /* Spans get twice as long until the time fits. */
-static void widen(struct rates *rates, uint64_t ns)
+static void widen_spans(struct rates *rates, uint64_t ns)
 {
 	while (ns / rates->span_ns >= SPANS) {
 		for (unsigned i = 0; i < SPANS / 2; i++) {
@@ -103,7 +103,7 @@ static void widen(struct rates *rates, uint64_t ns)
 /* As many were under way until now. */
 static struct span *pass_time(struct rates *rates, uint64_t ns)
 {
-	widen(rates, ns);
+	widen_spans(rates, ns);
 	for (uint64_t at = rates->last_ns; at < ns;) {
 		struct span *span = &rates->spans[at / rates->span_ns];
 		uint64_t until = (at / rates->span_ns + 1) * rates->span_ns;
@@ -205,7 +205,7 @@ static int rates_finish(struct report *report)
 	return 0;
 }
 
-static double length_of(const struct rates *rates, unsigned span)
+static double span_length(const struct rates *rates, unsigned span)
 {
 	const struct report_view *view = rates->report.view;
 	uint64_t begin = span * rates->span_ns, length = view->last_ns - view->first_ns, end = begin + rates->span_ns;
@@ -255,7 +255,7 @@ static void rates_write(struct report *report, struct report_tables *tables)
 	report_table(tables, "rates", "Over time", columns, 8);
 	for (unsigned i = 0; i < count_spans(rates); i++) {
 		const struct span *span = &rates->spans[i];
-		double length = length_of(rates, i);
+		double length = span_length(rates, i);
 
 		report_row(tables,
 			   (struct report_cell[]){ report_cell_number(i * rates->span_ns),
@@ -289,7 +289,7 @@ static void draw_curve(const struct rates *rates, FILE *stream, struct report_bo
 			const struct span *span = &rates->spans[i];
 			double value = is_rate ? (double)span->begun * 1e9 : (double)span->open_ns;
 
-			value /= length_of(rates, i);
+			value /= span_length(rates, i);
 			most = value > most ? value : most;
 			if (pass)
 				fprintf(stream, "%.1f,%.1f ", box.x + box.width * (i + 0.5) / count,

@@ -67,7 +67,7 @@ static void sequences_free(struct report *report)
 	alloc_free(sequences);
 }
 
-static void count(struct sequences *sequences, const uint64_t key[4])
+static void count_sequence(struct sequences *sequences, const uint64_t key[4])
 {
 	struct sequence *sequence = report_tally_at(&sequences->sequences, key);
 	struct context *context = report_tally_at(&sequences->contexts, key);
@@ -79,17 +79,17 @@ static void count(struct sequences *sequences, const uint64_t key[4])
 }
 
 /* The event alone, after the one before, and after the two before. */
-static void follow(struct sequences *sequences, enum level level, uint64_t who, uint64_t type)
+static void follow_sequence(struct sequences *sequences, enum level level, uint64_t who, uint64_t type)
 {
 	struct stream *stream = report_tally_at(&sequences->streams, (uint64_t[]){ level, who });
 
 	if (!stream)
 		return;
-	count(sequences, (uint64_t[]){ level, 0, 0, type });
+	count_sequence(sequences, (uint64_t[]){ level, 0, 0, type });
 	if (stream->last[1])
-		count(sequences, (uint64_t[]){ level, 0, stream->last[1], type });
+		count_sequence(sequences, (uint64_t[]){ level, 0, stream->last[1], type });
 	if (stream->last[0])
-		count(sequences, (uint64_t[]){ level, stream->last[0], stream->last[1], type });
+		count_sequence(sequences, (uint64_t[]){ level, stream->last[0], stream->last[1], type });
 	stream->last[0] = stream->last[1];
 	stream->last[1] = type;
 }
@@ -102,10 +102,10 @@ static int sequences_event(struct report *report, const struct report_event *eve
 	if (alloc_grow(&sequences->names, &sequences->name_capacity, type, sizeof *sequences->names))
 		return -ENOMEM;
 	sequences->names[type] = event->event->type->name;
-	follow(sequences, GLOBAL, 0, type + 1);
+	follow_sequence(sequences, GLOBAL, 0, type + 1);
 	if (event->thread != REPORT_NONE) {
-		follow(sequences, PROCESS, report_process(report->view, event->thread), type + 1);
-		follow(sequences, THREAD, event->thread, type + 1);
+		follow_sequence(sequences, PROCESS, report_process(report->view, event->thread), type + 1);
+		follow_sequence(sequences, THREAD, event->thread, type + 1);
 	}
 	return sequences->sequences.failure | sequences->contexts.failure | sequences->streams.failure ? -ENOMEM : 0;
 }
@@ -136,7 +136,7 @@ static int by_context(const void *left, const void *right)
 	return a->key[3] < b->key[3] ? -1 : 1;
 }
 
-static const char *name_of(const struct sequences *sequences, uint64_t type)
+static const char *type_name_of(const struct sequences *sequences, uint64_t type)
 {
 	return type ? sequences->names[type - 1] : NULL;
 }
@@ -160,9 +160,9 @@ static void sequences_write(struct report *report, struct report_tables *tables)
 		report_row(tables,
 			   (struct report_cell[]){
 				   report_cell_text(levels[items[i].key[0]]),
-				   report_cell_text(name_of(sequences, items[i].key[1])),
-				   report_cell_text(name_of(sequences, items[i].key[2])),
-				   report_cell_text(name_of(sequences, items[i].key[3])),
+				   report_cell_text(type_name_of(sequences, items[i].key[1])),
+				   report_cell_text(type_name_of(sequences, items[i].key[2])),
+				   report_cell_text(type_name_of(sequences, items[i].key[3])),
 				   report_cell_number(items[i].count),
 				   context ? report_cell_real((double)items[i].count / (double)context->count)
 					   : CELL_NONE },

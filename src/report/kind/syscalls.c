@@ -76,7 +76,7 @@ static struct inside *inside_of(struct syscalls *syscalls, uint32_t thread)
 		       : &syscalls->insides[thread];
 }
 
-static struct call *call_of(struct syscalls *syscalls, uint64_t number)
+static struct call *syscall_of(struct syscalls *syscalls, uint64_t number)
 {
 	struct call *calls = syscalls->calls.items, *call;
 
@@ -89,7 +89,7 @@ static struct call *call_of(struct syscalls *syscalls, uint64_t number)
 	return call;
 }
 
-static struct process *process_of(struct syscalls *syscalls, uint32_t thread, struct inside *inside)
+static struct process *syscall_process(struct syscalls *syscalls, uint32_t thread, struct inside *inside)
 {
 	uint64_t key = report_process(syscalls->report.view, thread);
 	struct process *processes = syscalls->processes.items, *process;
@@ -110,8 +110,8 @@ static int take_return(struct syscalls *syscalls, const struct report_event *eve
 	int64_t result = report_number(event->layout, event->event, CALL_END_RET);
 	bool is_failed = result < 0 && result >= -ERRNO_MAX;
 	uint64_t took = event->event->record->ts - inside->begin, key[] = { inside->call - 1, 0 - (uint64_t)result };
-	struct call *call = call_of(syscalls, key[0]);
-	struct process *process = process_of(syscalls, event->thread, inside);
+	struct call *call = syscall_of(syscalls, key[0]);
+	struct process *process = syscall_process(syscalls, event->thread, inside);
 	struct failure *failure = is_failed ? report_tally_at(&syscalls->failures, key) : NULL;
 
 	if (call) {
@@ -172,7 +172,7 @@ static int syscalls_finish(struct report *report)
 
 	for (size_t i = 0; i < syscalls->inside_capacity; i++) {
 		uint64_t key = (uint64_t)syscalls->insides[i].call - 1;
-		struct call *call = syscalls->insides[i].call ? call_of(syscalls, key) : NULL;
+		struct call *call = syscalls->insides[i].call ? syscall_of(syscalls, key) : NULL;
 
 		if (call)
 			call->unfinished++;
@@ -186,7 +186,7 @@ static void name_call(struct text_buffer *text, uint64_t number)
 	meaning_show(text, meaning_find("syscall"), (struct meaning_number){ number, false });
 }
 
-static int by_time(const void *left, const void *right)
+static int by_syscall_time(const void *left, const void *right)
 {
 	const struct call *a = left, *b = right;
 
@@ -205,7 +205,7 @@ static void write_calls(struct syscalls *syscalls, struct report_tables *tables)
 	const struct call *calls = syscalls->calls.items;
 	struct text_buffer name = { 0 };
 
-	report_tally_sort(&syscalls->calls, by_time);
+	report_tally_sort(&syscalls->calls, by_syscall_time);
 	report_table(tables, "calls", "By time inside", columns, 4 + DISTRIBUTION_CELLS);
 	for (size_t i = 0; i < syscalls->calls.count; i++) {
 		struct report_cell cells[4 + DISTRIBUTION_CELLS];
@@ -264,7 +264,7 @@ static int by_calls(const void *left, const void *right)
 	return a->key[0] < b->key[0] ? -1 : 1;
 }
 
-static void write_processes(struct syscalls *syscalls, struct report_tables *tables)
+static void write_syscall_processes(struct syscalls *syscalls, struct report_tables *tables)
 {
 	static const struct report_column columns[] = { { "process", "process", CELL_THREAD, false },
 							{ "count", "calls", CELL_COUNT, false },
@@ -292,7 +292,7 @@ static void syscalls_write(struct report *report, struct report_tables *tables)
 		return;
 	write_calls(syscalls, tables);
 	write_failures(syscalls, tables);
-	write_processes(syscalls, tables);
+	write_syscall_processes(syscalls, tables);
 	if (syscalls->halves)
 		report_note(tables, "%llu returns are not counted: the trace does not have their entry.",
 			    (unsigned long long)syscalls->halves);

@@ -36,7 +36,7 @@ static const char letters[REPORT_STATES] = {
 };
 
 /* Of the states that a strip keeps: a CPU's OTHERS and IDLE share places with what only threads are. */
-static unsigned place_of(enum report_state state)
+static unsigned state_place(enum report_state state)
 {
 	return state == REPORT_IDLE ? REPORT_READY : state;
 }
@@ -76,7 +76,7 @@ static void halve(struct strip *strip)
 }
 
 /* Spans get twice as long until so long a time fits. */
-static void widen(struct timeline *timeline, uint64_t length)
+static void widen_strips(struct timeline *timeline, uint64_t length)
 {
 	while ((length - 1) / timeline->span_ns >= SPANS) {
 		timeline->span_ns *= 2;
@@ -104,7 +104,7 @@ static struct strip *strip_of(struct timeline *timeline, unsigned set, uint32_t 
 	return timeline->strips[set][number];
 }
 
-static void draw(const struct timeline *timeline, struct strip *strip, const struct report_slice *slice)
+static void draw_strip(const struct timeline *timeline, struct strip *strip, const struct report_slice *slice)
 {
 	uint64_t first = timeline->report.view->first_ns, begin = slice->begin - first, end = slice->end - first;
 
@@ -112,7 +112,7 @@ static void draw(const struct timeline *timeline, struct strip *strip, const str
 		uint64_t span = begin / timeline->span_ns, until = (span + 1) * timeline->span_ns;
 
 		until = until < end ? until : end;
-		strip->ns[span][place_of(slice->state)] += (float)(until - begin);
+		strip->ns[span][state_place(slice->state)] += (float)(until - begin);
 		begin = until;
 	}
 }
@@ -135,17 +135,17 @@ static int timeline_slice(struct report *report, const struct report_slice *slic
 	struct timeline *timeline = (struct timeline *)report;
 	struct strip *strip;
 
-	widen(timeline, slice->end - report->view->first_ns);
+	widen_strips(timeline, slice->end - report->view->first_ns);
 	if (slice->thread == REPORT_NONE || slice->state == REPORT_RUNNING) {
 		strip = strip_of(timeline, 1, slice->cpu);
 		if (strip)
-			draw(timeline, strip, slice);
+			draw_strip(timeline, strip, slice);
 	}
 	if (slice->thread == REPORT_NONE)
 		return 0;
 	strip = strip_of(timeline, 0, slice->thread);
 	if (strip)
-		draw(timeline, strip, slice);
+		draw_strip(timeline, strip, slice);
 	if (slice->state == REPORT_BLOCKED || slice->state == REPORT_READY)
 		return count_reason(timeline, slice);
 	return 0;
@@ -174,7 +174,7 @@ static const char *show_strip(const struct timeline *timeline, unsigned set, siz
 
 static const struct report_view *sorted_view; /* qsort has no context */
 
-static int by_running(const void *left, const void *right)
+static int by_strip_running(const void *left, const void *right)
 {
 	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	uint64_t x = sorted_view->threads[a].state_ns[REPORT_RUNNING];
@@ -183,7 +183,7 @@ static int by_running(const void *left, const void *right)
 	return x != y ? (x > y ? -1 : 1) : (a < b ? -1 : a > b);
 }
 
-static void write_threads(const struct timeline *timeline, struct report_tables *tables)
+static void write_strip_threads(const struct timeline *timeline, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "thread", "thread", CELL_THREAD, false },        { "running_ns", "running", CELL_DURATION, false },
@@ -202,7 +202,7 @@ static void write_threads(const struct timeline *timeline, struct report_tables 
 			order[count++] = i;
 	}
 	sorted_view = view;
-	qsort(order, count, sizeof *order, by_running);
+	qsort(order, count, sizeof *order, by_strip_running);
 	report_table(tables, "threads", "Threads", columns, 6);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t *ns = view->threads[order[i]].state_ns;
@@ -282,7 +282,7 @@ static void timeline_write(struct report *report, struct report_tables *tables)
 
 	report_note(tables, "In strips, for most of a span: # running, + ready, . blocked, ? unknown, / others.");
 	write_cpus(timeline, tables);
-	write_threads(timeline, tables);
+	write_strip_threads(timeline, tables);
 	write_reasons(timeline, tables);
 }
 

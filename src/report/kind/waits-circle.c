@@ -18,7 +18,7 @@ static uint32_t holder_of(const struct waits *waits, const struct waits_object *
 	return holder < waits->thread_count && !waits->threads[holder].is_gone ? holder : REPORT_NONE;
 }
 
-static int put_member(struct waits *waits, size_t count, uint32_t thread)
+static int add_circle_member(struct waits *waits, size_t count, uint32_t thread)
 {
 	if (alloc_grow(&waits->walk, &waits->walk_capacity, count, sizeof *waits->walk))
 		return -ENOMEM;
@@ -78,7 +78,7 @@ int waits_look_for_circle(struct waits *waits, uint32_t thread, uint64_t ts)
 
 		if (!waits->threads[at].object || waits->threads[at].circle)
 			return 0;
-		if (put_member(waits, length++, at))
+		if (add_circle_member(waits, length++, at))
 			return -ENOMEM;
 		object = waits_object(waits, waits->threads[at].object - 1);
 		at = holder_of(waits, object);
@@ -129,7 +129,7 @@ int waits_judge(struct waits *waits, const struct waits_process *process, uint64
 			return 0; /* it is known already */
 		if (waits_kind_of(waits_object(waits, known->object - 1)) != WAITS_MUTEX)
 			continue;
-		if (put_member(waits, length++, i))
+		if (add_circle_member(waits, length++, i))
 			return -ENOMEM;
 	}
 	return length ? open_circle(waits, length, WAITS_NOT_KNOWN, process->stuck_since) : 0;

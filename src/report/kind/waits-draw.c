@@ -46,12 +46,12 @@ static void drawing_fini(struct drawing *drawing)
 	alloc_free(drawing->edges);
 }
 
-static bool has_room(const struct drawing *drawing, unsigned more)
+static bool has_node_room(const struct drawing *drawing, unsigned more)
 {
 	return drawing->thread_count + drawing->object_count + more <= WAITS_NODES_DRAWN;
 }
 
-static void place(uint32_t index, uint32_t *places, uint32_t *drawn, uint32_t *count)
+static void place_drawn(uint32_t index, uint32_t *places, uint32_t *drawn, uint32_t *count)
 {
 	if (places[index])
 		return;
@@ -59,27 +59,27 @@ static void place(uint32_t index, uint32_t *places, uint32_t *drawn, uint32_t *c
 	places[index] = *count;
 }
 
-static void choose(struct drawing *drawing)
+static void choose_edges(struct drawing *drawing)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < drawing->edge_count; i++) {
 		uint32_t thread = (uint32_t)drawing->edges[i]->key[0], object = (uint32_t)drawing->edges[i]->key[1];
 
-		if (!has_room(drawing, !drawing->thread_places[thread] + !drawing->object_places[object])) {
+		if (!has_node_room(drawing, !drawing->thread_places[thread] + !drawing->object_places[object])) {
 			drawing->left_out++;
 			continue;
 		}
-		place(thread, drawing->thread_places, drawing->threads, &drawing->thread_count);
-		place(object, drawing->object_places, drawing->objects, &drawing->object_count);
+		place_drawn(thread, drawing->thread_places, drawing->threads, &drawing->thread_count);
+		place_drawn(object, drawing->object_places, drawing->objects, &drawing->object_count);
 		drawing->edges[kept++] = drawing->edges[i];
 	}
 	drawing->edge_count = kept;
 	for (uint32_t i = 0; i < drawing->object_count; i++) {
 		uint32_t holder = waits_object(drawing->waits, drawing->objects[i])->last;
 
-		if (holder < drawing->waits->report.view->thread_count && has_room(drawing, 1))
-			place(holder, drawing->thread_places, drawing->threads, &drawing->thread_count);
+		if (holder < drawing->waits->report.view->thread_count && has_node_room(drawing, 1))
+			place_drawn(holder, drawing->thread_places, drawing->threads, &drawing->thread_count);
 	}
 }
 
@@ -104,7 +104,7 @@ static int drawing_init(struct drawing *drawing, const struct waits *waits)
 			drawing->most_ns = edges[i].sum.ns;
 	}
 	qsort(drawing->edges, drawing->edge_count, sizeof *drawing->edges, by_weight);
-	choose(drawing);
+	choose_edges(drawing);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static void name_object(struct text_buffer *text, const struct waits *waits, uin
 		text_printf(text, " 0x%llx", (unsigned long long)waits_object(waits, object)->key[1]);
 }
 
-static void put_rest(char *text, size_t bytes, const struct drawing *drawing)
+static void put_drawing_rest(char *text, size_t bytes, const struct drawing *drawing)
 {
 	snprintf(text, bytes, "%zu more waits are not drawn: the limit is %d threads and objects", drawing->left_out,
 		 WAITS_NODES_DRAWN);
@@ -185,7 +185,7 @@ int waits_graph(struct report *report, FILE *stream)
 				holder == object->red_holder ? ", color=red" : "");
 	}
 	if (drawing.left_out) {
-		put_rest(rest, sizeof rest, &drawing);
+		put_drawing_rest(rest, sizeof rest, &drawing);
 		fprintf(stream, "  rest [shape=plaintext, label=\"%s\"];\n", rest);
 	}
 	fputs("}\n", stream);
@@ -275,7 +275,7 @@ int waits_draw(struct report *report, FILE *stream)
 	draw_edges(&drawing, stream, true); /* over the others */
 	draw_nodes(&drawing, stream, &text);
 	if (drawing.left_out) {
-		put_rest(rest, sizeof rest, &drawing);
+		put_drawing_rest(rest, sizeof rest, &drawing);
 		report_svg_text(stream, (struct report_label){ .x = MARGIN, .y = height - 5 }, rest);
 	}
 	report_svg_end(stream);

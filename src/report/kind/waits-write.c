@@ -132,7 +132,7 @@ static void write_pairs(struct waits *waits, struct report_tables *tables)
 	report_table_end(tables);
 }
 
-static uint64_t since(const struct report_view *view, uint64_t ns)
+static uint64_t since_view_start(const struct report_view *view, uint64_t ns)
 {
 	return ns > view->first_ns ? ns - view->first_ns : 0;
 }
@@ -164,9 +164,10 @@ static uint64_t write_circles(const struct waits *waits, struct report_tables *t
 			   (struct report_cell[]){
 				   report_cell_number(++number), report_cell_number(circle->key[2]),
 				   report_cell_text(circle->key[3] == WAITS_PROVED ? "proved" : "suspected"),
-				   report_cell_number(since(tables->view, circle->since)),
-				   circle->fate == WAITS_STANDS ? CELL_NONE
-								: report_cell_number(since(tables->view, circle->end)),
+				   report_cell_number(since_view_start(tables->view, circle->since)),
+				   circle->fate == WAITS_STANDS
+					   ? CELL_NONE
+					   : report_cell_number(since_view_start(tables->view, circle->end)),
 				   report_cell_number(circle->count), report_cell_number(circle->longest),
 				   report_cell_text(fates[circle->fate]) },
 			   0);

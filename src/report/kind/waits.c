@@ -64,12 +64,12 @@ static struct waits_thread *thread_of(struct waits *waits, uint32_t thread)
 	return &waits->threads[thread];
 }
 
-static uint32_t index_of(const struct waits *waits, const struct waits_object *object)
+static uint32_t object_index(const struct waits *waits, const struct waits_object *object)
 {
 	return (uint32_t)(object - waits_object(waits, 0));
 }
 
-static void add(struct waits_sum *sum, uint64_t ns)
+static void add_wait(struct waits_sum *sum, uint64_t ns)
 {
 	sum->count++;
 	sum->ns += ns;
@@ -82,11 +82,11 @@ static void count_wait(struct waits *waits, uint32_t thread, uint32_t index, uin
 	uint64_t key[2] = { thread, index };
 	struct waits_edge *edge = report_tally_at(&waits->edges, key);
 
-	add(&object->sum, ns);
+	add_wait(&object->sum, ns);
 	if (!edge)
 		return;
 	object->threads += edge->sum.count == 0;
-	add(&edge->sum, ns);
+	add_wait(&edge->sum, ns);
 }
 
 /* It is not stuck any more; before that all may have been. */
@@ -138,7 +138,7 @@ static int begin_wait(struct waits *waits, uint32_t thread, const struct waits_c
 	else if (call->is_mutex)
 		kind = WAITS_MUTEX;
 	object = waits_object_of(waits, thread, call->address, kind, true);
-	known->object = object ? index_of(waits, object) + 1 : 0;
+	known->object = object ? object_index(waits, object) + 1 : 0;
 	known->begin = ts;
 	known->is_timed = call->is_timed;
 	known->inherits = call->inherits;
@@ -314,7 +314,7 @@ static int take_fork(struct waits *waits, const struct report_event *event)
 	return 0;
 }
 
-static int take_state(struct waits *waits, const struct report_event *event)
+static int take_thread_state(struct waits *waits, const struct report_event *event)
 {
 	uint64_t pid = (uint32_t)report_number(event->layout, event->event, STATE_PID);
 	struct waits_process *process = pid ? waits_process_at(waits, pid) : NULL;
@@ -387,7 +387,7 @@ static int waits_event(struct report *report, const struct report_event *event)
 	if (event->layout->role == ROLE_WAKING)
 		return take_waking(waits, event);
 	if (event->layout->role == ROLE_STATE)
-		return take_state(waits, event);
+		return take_thread_state(waits, event);
 	if (event->thread == REPORT_NONE || !event->thread)
 		return 0;
 	if (meet(waits, event->thread))
@@ -454,7 +454,7 @@ static int waits_loss(struct report *report, const struct report_loss *loss)
 	return 0;
 }
 
-static int by_time(const void *left, const void *right, void *context)
+static int by_wait_time(const void *left, const void *right, void *context)
 {
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	uint64_t a_ns = waits_object(context, a)->sum.ns, b_ns = waits_object(context, b)->sum.ns;
@@ -475,7 +475,7 @@ static int put_in_order(struct waits *waits)
 		if (waits_object(waits, i)->sum.count || waits_object(waits, i)->is_red)
 			waits->order[waits->shown++] = i;
 	}
-	qsort_r(waits->order, waits->shown, sizeof *waits->order, by_time, waits);
+	qsort_r(waits->order, waits->shown, sizeof *waits->order, by_wait_time, waits);
 	for (uint32_t i = 0; i < waits->shown; i++)
 		waits->numbers[waits->order[i]] = i + 1;
 	return 0;

@@ -9,7 +9,7 @@
 
 enum { INDENT_MAX = 24, PICTURE_BYTES_MAX = 4 << 20 };
 
-static void put(struct report_tables *tables, struct text_buffer *html)
+static void put_html(struct report_tables *tables, struct text_buffer *html)
 {
 	if (html->failure != 0)
 		tables->failure = html->failure;
@@ -24,7 +24,7 @@ static void put_tagged(struct report_tables *tables, const char *before, const c
 	text_append(&html, before);
 	text_append_markup(&html, text);
 	text_append(&html, behind);
-	put(tables, &html);
+	put_html(tables, &html);
 }
 
 static int open_form(struct report_tables *tables)
@@ -86,7 +86,7 @@ static void put_duration(struct text_buffer *html, uint64_t ns)
 	text_printf(html, "%" PRIu64 " ns", ns);
 }
 
-static void put_bytes(struct text_buffer *html, uint64_t bytes)
+static void put_bytes_html(struct text_buffer *html, uint64_t bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	double amount = (double)bytes;
@@ -114,8 +114,8 @@ static void put_thread(struct text_buffer *html, const struct report_view *view,
 	text_fini(&name);
 }
 
-static void put_cell(struct text_buffer *html, const struct report_tables *tables, enum report_cell_kind kind,
-		     const struct report_cell *cell)
+static void put_cell_html(struct text_buffer *html, const struct report_tables *tables, enum report_cell_kind kind,
+			  const struct report_cell *cell)
 {
 	switch (kind) {
 	case CELL_TEXT:
@@ -141,7 +141,7 @@ static void put_cell(struct text_buffer *html, const struct report_tables *table
 		text_printf(html, "%.3f", cell->real);
 		break;
 	case CELL_BYTES:
-		put_bytes(html, cell->number);
+		put_bytes_html(html, cell->number);
 		break;
 	case CELL_BAR:
 		put_bar(html, cell->real);
@@ -156,7 +156,7 @@ static void put_cell(struct text_buffer *html, const struct report_tables *table
 	}
 }
 
-static void put_row(struct report_tables *tables, const struct report_cell *cells, unsigned depth)
+static void put_form_row(struct report_tables *tables, const struct report_cell *cells, unsigned depth)
 {
 	struct text_buffer html = { 0 };
 	text_append(&html, "<tr>");
@@ -170,11 +170,11 @@ static void put_row(struct report_tables *tables, const struct report_cell *cell
 		for (unsigned int at = 0; column->is_deep && at < depth && at < INDENT_MAX; at++)
 			text_append(&html, "&emsp;");
 		if (!cells[i].is_none)
-			put_cell(&html, tables, column->kind, &cells[i]);
+			put_cell_html(&html, tables, column->kind, &cells[i]);
 		text_append(&html, "</td>");
 	}
 	text_append(&html, "</tr>\n");
-	put(tables, &html);
+	put_html(tables, &html);
 }
 
 static void end_table(struct report_tables *tables)
@@ -212,7 +212,7 @@ const struct report_form report_form_html = {
 	.section_end = end_section,
 	.note = put_note,
 	.table = begin_table,
-	.row = put_row,
+	.row = put_form_row,
 	.table_end = end_table,
 	.picture = put_picture,
 	.close = open_form,

@@ -12,13 +12,13 @@
 
 enum { DOUBLE_BITS = 53 };
 
-static void put_key(struct text_buffer *json, const char *key)
+static void put_page_key(struct text_buffer *json, const char *key)
 {
 	text_printf(json, ",\n\"%s\":", key);
 }
 
 /* From the beginning of the page; what a program of the page can count exactly. */
-static uint64_t since(const struct report_view *view, uint64_t ns)
+static uint64_t since_page_start(const struct report_view *view, uint64_t ns)
 {
 	uint64_t passed = ns > view->first_ns ? ns - view->first_ns : 0;
 	return passed >> DOUBLE_BITS == 0 ? passed : (UINT64_C(1) << DOUBLE_BITS) - 1;
@@ -61,12 +61,12 @@ static void put_parent_pid(struct text_buffer *json, const struct report_view *v
 
 static void put_birth(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
 {
-	text_printf(json, "%" PRIu64, since(view, thread->birth));
+	text_printf(json, "%" PRIu64, since_page_start(view, thread->birth));
 }
 
 static void put_death(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
 {
-	text_printf(json, "%" PRIu64, thread->death != 0 ? since(view, thread->death) : 0);
+	text_printf(json, "%" PRIu64, thread->death != 0 ? since_page_start(view, thread->death) : 0);
 }
 
 static void put_comm(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
@@ -76,7 +76,8 @@ static void put_comm(struct text_buffer *json, const struct report_view *view, c
 	text_json(json, comm);
 }
 
-static void put_function(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
+static void put_thread_function(struct text_buffer *json, const struct report_view *view,
+				const struct report_thread *thread)
 {
 	text_json(json, report_name(view, thread->function));
 }
@@ -97,7 +98,8 @@ static void put_kernel(struct text_buffer *json, const struct report_view *view,
 	text_printf(json, "%d", thread->is_kernel);
 }
 
-static void put_sums(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread)
+static void put_thread_sums(struct text_buffer *json, const struct report_view *view,
+			    const struct report_thread *thread)
 {
 	(void)view;
 	text_printf(json, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, thread->state_ns[REPORT_RUNNING],
@@ -112,16 +114,16 @@ static const struct column columns[] = {
 	{ "parentPid", put_parent_pid },
 	{ "death", put_death },
 	{ "comm", put_comm },
-	{ "function", put_function },
+	{ "function", put_thread_function },
 	{ "program", put_program },
 	{ "arguments", put_arguments },
 	{ "kernel", put_kernel },
-	{ "sums", put_sums },
+	{ "sums", put_thread_sums },
 };
 
-static void put_threads(struct text_buffer *json, const struct report_view *view)
+static void put_page_threads(struct text_buffer *json, const struct report_view *view)
 {
-	put_key(json, "threads");
+	put_page_key(json, "threads");
 	for (const struct column *column = columns; column < columns + sizeof columns / sizeof *columns; column++) {
 		text_printf(json, "%s\"%s\":[", column == columns ? "{" : ",\n", column->name);
 		for (uint32_t i = 0; i < view->thread_count; i++) {
@@ -135,12 +137,12 @@ static void put_threads(struct text_buffer *json, const struct report_view *view
 
 static void put_losses(struct text_buffer *json, const struct report_view *view)
 {
-	put_key(json, "losses");
+	put_page_key(json, "losses");
 	text_append(json, "[");
 	for (uint32_t i = 0; i < view->loss_count; i++) {
 		const struct report_loss *loss = &view->losses[i];
 		text_printf(json, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i != 0 ? "," : "",
-			    since(view, loss->begin), since(view, loss->end), loss->count);
+			    since_page_start(view, loss->begin), since_page_start(view, loss->end), loss->count);
 	}
 	text_append(json, "]");
 }
@@ -148,11 +150,11 @@ static void put_losses(struct text_buffer *json, const struct report_view *view)
 static void put_matches(struct text_buffer *json, const struct page *page)
 {
 	const struct report_view *view = page->report.view;
-	put_key(json, "matches");
+	put_page_key(json, "matches");
 	text_append(json, "[");
 	for (size_t i = 0; i < page->match_count; i++) {
 		const struct page_match *match = &page->matches[i];
-		text_printf(json, "%s[%" PRIu64 ",%" PRIi64 ",", i != 0 ? ",\n" : "", since(view, match->ns),
+		text_printf(json, "%s[%" PRIu64 ",%" PRIi64 ",", i != 0 ? ",\n" : "", since_page_start(view, match->ns),
 			    index_or_none(match->thread));
 		text_json(json, match->rule);
 		text_append(json, ",");
@@ -168,14 +170,14 @@ static void put_tiles(struct text_buffer *json, const struct page *page)
 {
 	const struct report_view *view = page->report.view;
 	const char *comma = "";
-	put_key(json, "tiles");
+	put_page_key(json, "tiles");
 	text_append(json, "[");
 	for (size_t class = 0; class < STORE_CLASSES; class ++) {
 		const struct store_class *tiles = &page->store.tiles.classes[class];
 		for (const struct store_tile *tile = tiles->tiles; tile < tiles->tiles + tiles->count; tile++) {
 			text_printf(json, "%s%zu,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%d", comma, class,
-				    since(view, tile->begin), since(view, tile->end), tile->slices,
-				    tile->deflated != NULL);
+				    since_page_start(view, tile->begin), since_page_start(view, tile->end),
+				    tile->slices, tile->deflated != NULL);
 			comma = ",";
 		}
 	}
@@ -186,7 +188,7 @@ static void put_tiles(struct text_buffer *json, const struct page *page)
 static void put_reasons(struct text_buffer *json, const struct page *page)
 {
 	const char *comma = "";
-	put_key(json, "reasons");
+	put_page_key(json, "reasons");
 	text_append(json, "{");
 	for (uint32_t i = 1; i <= page->store.reason_max; i++) {
 		if (!store_has_reason(&page->store, i))
@@ -203,18 +205,18 @@ void page_put_meta(struct text_buffer *json, const struct page *page, const char
 	const struct report_view *view = page->report.view;
 	text_printf(json,
 		    "{\"version\":1,\n\"begin\":\"%" PRIu64 "\",\"length\":%" PRIu64 ",\"wall\":\"%" PRIu64 "\",\n",
-		    view->first_ns, since(view, view->last_ns), view->wall_ns);
+		    view->first_ns, since_page_start(view, view->last_ns), view->wall_ns);
 	text_printf(json, "\"cpus\":%" PRIu32 ",\"events\":%" PRIu64 ",\"slices\":%" PRIu64 ",\"dropped\":%" PRIu64,
 		    view->cpu_count, view->events, page->store.slices, page->store.tiles.dropped);
 	text_printf(json, ",\"partial\":%d", view->is_partial);
-	put_key(json, "title");
+	put_page_key(json, "title");
 	text_json(json, title);
-	put_key(json, "host");
+	put_page_key(json, "host");
 	text_json(json, view->host && !view->is_redacted ? view->host : "");
 	text_printf(json, ",\n\"binBits\":%u,\"binGroups\":[%s]", page->store.bins.shift,
 		    bins->bytes ? bins->bytes : "");
 	put_reasons(json, page);
-	put_threads(json, view);
+	put_page_threads(json, view);
 	put_losses(json, view);
 	put_matches(json, page);
 	put_tiles(json, page);

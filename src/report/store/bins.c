@@ -104,7 +104,7 @@ static struct store_bin *bin_of(struct store_bins *bins, struct store_lane *lane
 
 enum kind { ON_CPU, RUNNING, READY };
 
-static void add(struct store_bin *bin, enum kind kind, uint32_t thread, uint32_t ns)
+static void add_time_to_bin(struct store_bin *bin, enum kind kind, uint32_t thread, uint32_t ns)
 {
 	if (kind == READY) {
 		bin->other += ns;
@@ -124,7 +124,7 @@ static bool has_too_many(const struct store_bins *bins, uint64_t length)
 	return bins->total + (length >> bins->shift) > STORE_BINS_TOTAL && bins->total > bins->thread_count * 8;
 }
 
-static int put(struct store_bins *bins, const struct store_span *span, enum kind kind, uint32_t thread)
+static int put_span(struct store_bins *bins, const struct store_span *span, enum kind kind, uint32_t thread)
 {
 	uint64_t begin = span->begin - bins->origin_ns, end = span->end - bins->origin_ns;
 	if (bins->shift == 0)
@@ -140,7 +140,7 @@ static int put(struct store_bins *bins, const struct store_span *span, enum kind
 		struct store_bin *bin = bin_of(bins, lane, (uint32_t)index);
 		if (!bin)
 			return -ENOMEM;
-		add(bin, kind, thread, (uint32_t)((next - begin) >> scale_of(bins)));
+		add_time_to_bin(bin, kind, thread, (uint32_t)((next - begin) >> scale_of(bins)));
 		begin = next;
 	}
 	return 0;
@@ -149,19 +149,19 @@ static int put(struct store_bins *bins, const struct store_span *span, enum kind
 int store_bins_cpu(struct store_bins *bins, const struct store_span *span, uint32_t thread)
 {
 	int code = lane_of(&bins->cpus, &bins->cpu_count, &bins->cpu_capacity, span->lane);
-	return code != 0 ? code : put(bins, span, ON_CPU, thread);
+	return code != 0 ? code : put_span(bins, span, ON_CPU, thread);
 }
 
 int store_bins_running(struct store_bins *bins, const struct store_span *span)
 {
 	int code = lane_of(&bins->threads, &bins->thread_count, &bins->thread_capacity, span->lane);
-	return code != 0 ? code : put(bins, span, RUNNING, 0);
+	return code != 0 ? code : put_span(bins, span, RUNNING, 0);
 }
 
 int store_bins_ready(struct store_bins *bins, const struct store_span *span)
 {
 	int code = lane_of(&bins->threads, &bins->thread_count, &bins->thread_capacity, span->lane);
-	return code != 0 ? code : put(bins, span, READY, 0);
+	return code != 0 ? code : put_span(bins, span, READY, 0);
 }
 
 /* What happened at all is seen. */

@@ -12,7 +12,7 @@
 
 enum { VARINT_BYTES = 10, RAW_DEFLATE = -15 };
 
-static bool reserve(struct store_bytes *bytes, size_t more)
+static bool reserve_bytes(struct store_bytes *bytes, size_t more)
 {
 	if (bytes->failure != 0)
 		return false;
@@ -30,7 +30,7 @@ void store_bytes_fini(struct store_bytes *bytes)
 
 void store_bytes_put(struct store_bytes *bytes, const void *from, size_t count)
 {
-	if (count == 0 || !reserve(bytes, count))
+	if (count == 0 || !reserve_bytes(bytes, count))
 		return;
 	memcpy(bytes->items + bytes->count, from, count);
 	bytes->count += count;
@@ -38,7 +38,7 @@ void store_bytes_put(struct store_bytes *bytes, const void *from, size_t count)
 
 void store_bytes_varint(struct store_bytes *bytes, uint64_t number)
 {
-	if (!reserve(bytes, VARINT_BYTES))
+	if (!reserve_bytes(bytes, VARINT_BYTES))
 		return;
 	uint8_t *to = bytes->items + bytes->count;
 	for (; number >= 0x80; number >>= 7)
@@ -60,7 +60,7 @@ int store_bytes_deflate(struct store_bytes *to, const struct store_bytes *from, 
 	if (deflateInit2(&stream, level, Z_DEFLATED, RAW_DEFLATE, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	size_t bound = deflateBound(&stream, from->count);
-	if (!reserve(to, bound)) {
+	if (!reserve_bytes(to, bound)) {
 		deflateEnd(&stream);
 		return to->failure;
 	}

@@ -51,7 +51,7 @@ static bool is_near_mark(const struct store_tiles *tiles, const struct store_til
 	return low < tiles->mark_count && tiles->marks[low] <= tile->end + STORE_MARK_NS;
 }
 
-static void drop(struct store_tiles *tiles, struct store_tile *tile)
+static void drop_tile(struct store_tiles *tiles, struct store_tile *tile)
 {
 	alloc_free(tile->deflated);
 	tile->deflated = NULL;
@@ -73,7 +73,7 @@ static bool drop_uninteresting(struct store_tiles *tiles, uint64_t now_ns)
 			if (tile->end + STORE_MARK_NS >= now_ns)
 				break;
 			if (!is_near_mark(tiles, tile))
-				drop(tiles, tile);
+				drop_tile(tiles, tile);
 		}
 	}
 	return tiles->bytes <= tiles->bytes_max;
@@ -85,7 +85,7 @@ static void drop_anything(struct store_tiles *tiles)
 	for (struct store_class *class = tiles->classes; class < tiles->classes + STORE_CLASSES; class ++) {
 		for (size_t i = 0; i < class->count && tiles->bytes > tiles->bytes_max; i++) {
 			if (class->tiles[i].deflated)
-				drop(tiles, &class->tiles[i]);
+				drop_tile(tiles, &class->tiles[i]);
 		}
 	}
 }

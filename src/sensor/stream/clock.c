@@ -31,7 +31,7 @@ static uint64_t slope_of(uint64_t ns, uint64_t raw)
 	return (uint64_t)(((unsigned __int128)ns << SLOPE_BITS) / raw);
 }
 
-static uint64_t distance(uint64_t raw, uint64_t slope)
+static uint64_t ns_of_counts(uint64_t raw, uint64_t slope)
 {
 	return (uint64_t)((unsigned __int128)raw * slope >> SLOPE_BITS);
 }
@@ -40,10 +40,10 @@ static uint64_t distance(uint64_t raw, uint64_t slope)
 static uint64_t along(const struct stream_clock_point *line, uint64_t raw)
 {
 	if (line->bend_raw && raw >= line->bend_raw)
-		return line->bend_ns + distance(raw - line->bend_raw, line->rest);
+		return line->bend_ns + ns_of_counts(raw - line->bend_raw, line->rest);
 	if (raw >= line->raw)
-		return line->ns + distance(raw - line->raw, line->slope);
-	uint64_t back = distance(line->raw - raw, line->slope);
+		return line->ns + ns_of_counts(raw - line->raw, line->slope);
+	uint64_t back = ns_of_counts(line->raw - raw, line->slope);
 
 	return back < line->ns ? line->ns - back : 0;
 }
@@ -53,7 +53,7 @@ static struct stream_clock_point *point_at(struct stream_clock *clock, uint32_t 
 	return &clock->points[(clock->first + index) % STREAM_CLOCK_POINTS];
 }
 
-static struct stream_clock_point *last_of(struct stream_clock *clock)
+static struct stream_clock_point *last_clock_point(struct stream_clock *clock)
 {
 	return point_at(clock, clock->count ? clock->count - 1 : 0);
 }
@@ -67,7 +67,7 @@ static uint64_t length_at(struct stream_clock *clock, uint64_t ns)
 }
 
 /* The moment since which it is asked how fast the counter counts. */
-static const struct stream_clock_point *base_of(struct stream_clock *clock, uint64_t ns)
+static const struct stream_clock_point *clock_base(struct stream_clock *clock, uint64_t ns)
 {
 	uint32_t index = clock->count - 1;
 
@@ -78,8 +78,8 @@ static const struct stream_clock_point *base_of(struct stream_clock *clock, uint
 
 static struct stream_clock_point line_from(struct stream_clock *clock, uint64_t raw, uint64_t ns)
 {
-	const struct stream_clock_point *base = base_of(clock, ns);
-	struct stream_clock_point line = { .raw = raw, .ns = along(last_of(clock), raw), .read_ns = ns };
+	const struct stream_clock_point *base = clock_base(clock, ns);
+	struct stream_clock_point line = { .raw = raw, .ns = along(last_clock_point(clock), raw), .read_ns = ns };
 	uint64_t length = length_at(clock, ns), off = ns > line.ns ? ns - line.ns : line.ns - ns;
 
 	line.rest = slope_of(ns - base->read_ns, raw - base->raw);
@@ -97,7 +97,7 @@ static struct stream_clock_point line_from(struct stream_clock *clock, uint64_t 
 	return line;
 }
 
-static void add(struct stream_clock *clock, uint64_t raw, uint64_t ns)
+static void add_clock_point(struct stream_clock *clock, uint64_t raw, uint64_t ns)
 {
 	struct stream_clock_point line = line_from(clock, raw, ns);
 
@@ -105,12 +105,12 @@ static void add(struct stream_clock *clock, uint64_t raw, uint64_t ns)
 		clock->first = (clock->first + 1) % STREAM_CLOCK_POINTS;
 	else
 		clock->count++;
-	*last_of(clock) = line;
+	*last_clock_point(clock) = line;
 }
 
 void stream_clock_note(struct stream_clock *clock, uint64_t raw, uint64_t ns)
 {
-	struct stream_clock_point *last = last_of(clock);
+	struct stream_clock_point *last = last_clock_point(clock);
 
 	if (clock->count && (raw <= last->raw || ns <= last->read_ns))
 		return;
@@ -119,9 +119,9 @@ void stream_clock_note(struct stream_clock *clock, uint64_t raw, uint64_t ns)
 		clock->count = 1;
 	} else if (!last->slope) {
 		last->slope = slope_of(ns - last->read_ns, raw - last->raw);
-		add(clock, raw, ns);
+		add_clock_point(clock, raw, ns);
 	} else if (ns - last->read_ns >= length_at(clock, last->read_ns)) {
-		add(clock, raw, ns);
+		add_clock_point(clock, raw, ns);
 	}
 }
 
@@ -142,16 +142,16 @@ static void read_both(struct stream_clock *clock)
 }
 
 /* Whether a look would be left out: most are. */
-static bool is_known(struct stream_clock *clock)
+static bool is_clock_recent(struct stream_clock *clock)
 {
-	const struct stream_clock_point *last = last_of(clock);
+	const struct stream_clock_point *last = last_clock_point(clock);
 
 	return clock->count > 1 && clock_now_ns() - last->read_ns < length_at(clock, last->read_ns);
 }
 
-static void look(struct stream_clock *clock)
+static void look_at_stream_clock(struct stream_clock *clock)
 {
-	if (is_known(clock))
+	if (is_clock_recent(clock))
 		return;
 	read_both(clock);
 	if (clock->count > 1)
@@ -165,9 +165,9 @@ void stream_clock_look(struct stream_clock *clock)
 	struct stream_clock *shared = clock->shared;
 
 	if (!shared)
-		return look(clock);
+		return look_at_stream_clock(clock);
 	pthread_mutex_lock(&shared->lock);
-	look(shared);
+	look_at_stream_clock(shared);
 	pthread_mutex_unlock(&shared->lock);
 }
 
@@ -178,8 +178,8 @@ static uint64_t convert(struct stream_clock *clock, uint64_t raw)
 
 	if (!clock->count)
 		return 0;
-	if (raw >= last_of(clock)->raw)
-		return along(last_of(clock), raw);
+	if (raw >= last_clock_point(clock)->raw)
+		return along(last_clock_point(clock), raw);
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -32,7 +32,7 @@ struct follow {
 	int epoll_fd;
 };
 
-static int watch(struct follow *follow, int fd)
+static int watch_followed(struct follow *follow, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -40,7 +40,7 @@ static int watch(struct follow *follow, int fd)
 }
 
 /* Asks for the next name, if there is one more: one at a time, as the directory wants it. */
-static int ask(struct follow *follow)
+static int ask_for_next_name(struct follow *follow)
 {
 	const struct stream_wants *wants = follow->options.wants;
 	uint32_t flags = follow->options.flags ? follow->options.flags : SENSOR_FOLLOW | SENSOR_OPEN | SENSOR_AREAS;
@@ -50,7 +50,7 @@ static int ask(struct follow *follow)
 }
 
 /* Which types it has nobody knows. */
-static bool is_wanted(const struct follow *follow, const struct sensor_process *process)
+static bool is_process_wanted(const struct follow *follow, const struct sensor_process *process)
 {
 	const struct stream_wants *wants = follow->options.wants;
 
@@ -73,10 +73,10 @@ static int take_notice(struct follow *follow, const struct sensor_notice *notice
 		options->on_ended(options->context, notice->number);
 		return 0;
 	case SENSOR_LEFT_OUT:
-		return is_wanted(follow, notice->process) ? options->on_left_out(options->context, notice) : 0;
+		return is_process_wanted(follow, notice->process) ? options->on_left_out(options->context, notice) : 0;
 	case SENSOR_END:
 		follow->is_lost = false;
-		return ask(follow);
+		return ask_for_next_name(follow);
 	default:
 		return 0;
 	}
@@ -133,10 +133,10 @@ static void find_directory_again(struct follow *follow, uint64_t now)
 		return;
 	}
 	follow->asked = 0;
-	int result = watch(follow, sensor_observer_fd(follow->observer));
+	int result = watch_followed(follow, sensor_observer_fd(follow->observer));
 
 	if (!result)
-		result = ask(follow);
+		result = ask_for_next_name(follow);
 	if (result)
 		lose_directory(follow, result);
 }
@@ -161,7 +161,7 @@ static void tell_waiting(struct follow *follow, uint64_t now)
 static int ask_all(struct follow *follow)
 {
 	struct sensor_notice notice;
-	int result = ask(follow);
+	int result = ask_for_next_name(follow);
 
 	if (!follow->directory && sensor_observer_is_own(follow->observer))
 		return result;
@@ -177,17 +177,17 @@ static int ask_all(struct follow *follow)
 }
 
 /* Returns 0; -ENOENT: nobody serves. */
-static int observe(struct follow *follow, const char *path, struct asterism_diag *diag)
+static int observe_directory(struct follow *follow, const char *path, struct asterism_diag *diag)
 {
 	int result = sensor_observer_open(path, NULL, diag, &follow->observer);
 
 	if (!result)
-		result = watch(follow, sensor_observer_fd(follow->observer));
+		result = watch_followed(follow, sensor_observer_fd(follow->observer));
 	return result ? result : ask_all(follow);
 }
 
 /* Returns 0, -EADDRINUSE: another one began to serve just now; -errno. */
-static int serve(struct follow *follow, struct asterism_diag *diag)
+static int serve_followed(struct follow *follow, struct asterism_diag *diag)
 {
 	static const struct sensor_directory_options usual;
 	struct asterism_diag *said = asterism_diag_new();
@@ -206,12 +206,12 @@ static int find_directory(struct follow *follow, struct asterism_diag *diag)
 	for (int tries = 0; tries < TRIES && result == -EADDRINUSE; tries++) {
 		if (tries)
 			nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS / TRIES }, NULL);
-		result = observe(follow, NULL, NULL);
+		result = observe_directory(follow, NULL, NULL);
 		if (!result)
 			return 0;
 		if (result != -ENOENT && result != -ECONNREFUSED)
 			break;
-		result = serve(follow, diag);
+		result = serve_followed(follow, diag);
 		if (result && result != -EADDRINUSE)
 			return result;
 	}
@@ -220,8 +220,8 @@ static int find_directory(struct follow *follow, struct asterism_diag *diag)
 				  follow->observer ? sensor_observer_reason(follow->observer, result)
 						   : strerror(-result));
 	if (!result)
-		result = watch(follow, sensor_directory_fd(follow->directory));
-	return result ? result : observe(follow, sensor_directory_path(follow->directory), diag);
+		result = watch_followed(follow, sensor_directory_fd(follow->directory));
+	return result ? result : observe_directory(follow, sensor_directory_path(follow->directory), diag);
 }
 
 int follow_new(const struct follow_options *options, struct asterism_diag *diag, struct follow **made)

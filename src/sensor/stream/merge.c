@@ -8,21 +8,21 @@
 
 #include <errno.h>
 
-static bool is_before(const void *left, const void *right)
+static bool is_element_before(const void *left, const void *right)
 {
 	const struct merge_input *a = *(struct merge_input *const *)left, *b = *(struct merge_input *const *)right;
 
 	return a->key_ns < b->key_ns;
 }
 
-static struct heap heap_of(struct merge *merge)
+static struct heap merge_heap(struct merge *merge)
 {
 	return (struct heap){
 		.items = merge->heap,
 		.count = merge->heap_count,
 		.item_bytes = sizeof(struct merge_input *),
 		.children = 2,
-		.is_before = is_before,
+		.is_before = is_element_before,
 	};
 }
 
@@ -42,10 +42,10 @@ int merge_add(struct merge *merge, struct merge_input *input)
 	return 0;
 }
 
-static void push(struct merge *merge, struct merge_input *input)
+static void push_merge_input(struct merge *merge, struct merge_input *input)
 {
 	size_t at = merge->heap_count++;
-	struct heap heap = heap_of(merge);
+	struct heap heap = merge_heap(merge);
 
 	heap_up(&heap, at, &input);
 }
@@ -59,7 +59,7 @@ void merge_remove(struct merge *merge, struct merge_input *input)
 		struct merge_input *other = merge->heap[i];
 
 		if (other != input)
-			push(merge, other);
+			push_merge_input(merge, other);
 	}
 	for (size_t i = 0; i < merge->input_count; i++)
 		if (merge->inputs[i] != input)
@@ -79,7 +79,7 @@ static uint64_t look_at_all(struct merge *merge)
 			continue;
 		input->look(input);
 		if (input->head)
-			push(merge, input);
+			push_merge_input(merge, input);
 		else if (input->floor_ns < least)
 			least = input->floor_ns;
 	}
@@ -87,19 +87,19 @@ static uint64_t look_at_all(struct merge *merge)
 }
 
 /* The first of the heap has another event, or none. */
-static void replace(struct merge *merge)
+static void replace_first_element(struct merge *merge)
 {
 	struct merge_input *input = merge->heap[0];
 	struct heap heap;
 
 	if (!input->head)
 		input = merge->heap[--merge->heap_count];
-	heap = heap_of(merge);
+	heap = merge_heap(merge);
 	if (heap.count)
 		heap_down(&heap, 0, &input);
 }
 
-static int hand_out(struct merge *merge, struct merge_input *input, merge_event_fn *on_event, void *context)
+static int hand_out_element(struct merge *merge, struct merge_input *input, merge_event_fn *on_event, void *context)
 {
 	if (input->key_ns < merge->watermark_ns || input->key_ns < merge->last_ns) {
 		input->head->type |= EVENT_LATE;
@@ -118,12 +118,12 @@ int merge_turn(struct merge *merge, uint32_t limit, merge_event_fn *on_event, vo
 	while (merge->heap_count && merge->heap[0]->key_ns <= least && !result && limit--) {
 		struct merge_input *input = merge->heap[0];
 
-		result = hand_out(merge, input, on_event, context);
+		result = hand_out_element(merge, input, on_event, context);
 		input->head = NULL;
 		input->look(input);
 		if (!input->head && input->floor_ns < least)
 			least = input->floor_ns;
-		replace(merge);
+		replace_first_element(merge);
 	}
 	merge->has_more = merge->heap_count && merge->heap[0]->key_ns <= least;
 	if (merge->has_more)

@@ -13,21 +13,21 @@
 
 enum { ROOM_BYTES = 4 << 20, SLOTS_MIN = 64, SLOTS_MAX = 65536, SLOT_NONE = UINT32_MAX };
 
-static bool is_before(const void *left, const void *right)
+static bool is_queued_before(const void *left, const void *right)
 {
 	const struct queue_item *a = left, *b = right;
 
 	return a->key_ns != b->key_ns ? a->key_ns < b->key_ns : a->order < b->order;
 }
 
-static struct heap heap_of(struct queue *queue)
+static struct heap queue_heap(struct queue *queue)
 {
 	return (struct heap){
 		.items = queue->items,
 		.count = queue->count,
 		.item_bytes = sizeof *queue->items,
 		.children = 4,
-		.is_before = is_before,
+		.is_before = is_queued_before,
 	};
 }
 
@@ -36,7 +36,7 @@ static struct event_header *record_at(const struct queue *queue, uint32_t slot)
 	return (struct event_header *)(queue->records + (size_t)slot * queue->stride);
 }
 
-static void look(struct merge_input *input)
+static void look_at_input(struct merge_input *input)
 {
 	struct queue *queue = (struct queue *)input;
 	struct heap heap;
@@ -51,7 +51,7 @@ static void look(struct merge_input *input)
 	input->head = record_at(queue, queue->given);
 	input->key_ns = queue->items[0].key_ns;
 	queue->count--;
-	heap = heap_of(queue);
+	heap = queue_heap(queue);
 	if (heap.count) {
 		struct queue_item last = queue->items[queue->count];
 
@@ -64,7 +64,9 @@ int queue_init(struct queue *queue, uint32_t record_bytes)
 	uint32_t slots = ROOM_BYTES / record_bytes;
 
 	slots = slots < SLOTS_MIN ? SLOTS_MIN : slots > SLOTS_MAX ? SLOTS_MAX : slots;
-	*queue = (struct queue){ .input.look = look, .stride = record_bytes, .slots = slots, .given = SLOT_NONE };
+	*queue = (struct queue){
+		.input.look = look_at_input, .stride = record_bytes, .slots = slots, .given = SLOT_NONE
+	};
 	queue->records = alloc_zero(slots, record_bytes);
 	queue->free = alloc_zero(slots, sizeof *queue->free);
 	queue->items = alloc_zero(slots, sizeof *queue->items);
@@ -94,7 +96,7 @@ void queue_put(struct queue *queue, const struct event_header *record, uint32_t 
 {
 	struct queue_item item = { .key_ns = record->ts, .order = queue->order++ };
 	size_t at = queue->count++;
-	struct heap heap = heap_of(queue);
+	struct heap heap = queue_heap(queue);
 
 	item.slot = queue->free[--queue->free_count];
 	memcpy(record_at(queue, item.slot), record, bytes < queue->stride ? bytes : queue->stride);

@@ -33,7 +33,7 @@ void stream_reader_fini(struct stream_reader *reader)
 	reader->input.head = NULL;
 }
 
-static uint64_t time_of(const struct stream_reader *reader, uint64_t ts)
+static uint64_t element_time(const struct stream_reader *reader, uint64_t ts)
 {
 	uint64_t ns = reader->elements.ring.clock == RING_CLOCK_TSC ? stream_clock_ns(&reader->reading->clock, ts) : ts;
 
@@ -41,7 +41,7 @@ static uint64_t time_of(const struct stream_reader *reader, uint64_t ts)
 }
 
 /* A number of the element, as records have them. */
-static uint64_t number_of(const struct stream_field *field, const uint8_t *at)
+static uint64_t element_number(const struct stream_field *field, const uint8_t *at)
 {
 	uint64_t word = 0;
 
@@ -60,13 +60,14 @@ static void fill_field(uint8_t *record, const struct stream_field *field, const 
 		memcpy(to, element + field->from, length);
 		memset(to + length, 0, field->to_bytes - length);
 	} else {
-		uint64_t number = number_of(field, element + field->from);
+		uint64_t number = element_number(field, element + field->from);
 
 		memcpy(to, &number, sizeof number);
 	}
 }
 
-static void fill(struct stream_reader *reader, const struct stream_form *form, uint64_t ts, const uint64_t *words)
+static void fill_header(struct stream_reader *reader, const struct stream_form *form, uint64_t ts,
+			const uint64_t *words)
 {
 	struct event_header *record = reader->record;
 	const struct ring_context *who = &reader->elements.who;
@@ -86,7 +87,7 @@ static void fill(struct stream_reader *reader, const struct stream_form *form, u
 }
 
 /* Returns whether there was an element; head may be NULL all the same, as nobody wants it. */
-static bool take(struct stream_reader *reader)
+static bool take_stream_element(struct stream_reader *reader)
 {
 	struct ring_element element;
 	uint64_t words[WORDS_MAX];
@@ -98,7 +99,7 @@ static bool take(struct stream_reader *reader)
 		words[i] = ring_order_load(&element.payload[i]);
 	if (!ring_elements_take(&reader->elements))
 		return true; /* it was overwritten, and counts as lost */
-	ts = time_of(reader, element.ts);
+	ts = element_time(reader, element.ts);
 	reader->last_ns = ts;
 	reader->since_ns = 0;
 	reader->passed = reader->doubts = false;
@@ -106,7 +107,7 @@ static bool take(struct stream_reader *reader)
 	if (reader->forms[element.id].type == STREAM_NO_TYPE || ts < reader->reading->begin_ns || reader->is_over)
 		return !reader->is_over;
 	reader->reading->events++;
-	fill(reader, &reader->forms[element.id], ts, words);
+	fill_header(reader, &reader->forms[element.id], ts, words);
 	return true;
 }
 
@@ -117,7 +118,7 @@ static void raise_to(struct stream_reader *reader, uint64_t ns)
 }
 
 /* Somebody is in between. now was read before that was seen. */
-static void hold(struct stream_reader *reader, uint64_t now)
+static void hold_reader(struct stream_reader *reader, uint64_t now)
 {
 	struct stream_reading *reading = reader->reading;
 
@@ -164,11 +165,11 @@ static bool is_still_idle(struct stream_reader *reader)
 enum { UNWANTED_MAX = 4096 };
 
 /* Goes on to one that somebody wants. Returns whether there is no more that could be one. */
-static bool go_on(struct stream_reader *reader)
+static bool go_on_to_wanted(struct stream_reader *reader)
 {
 	int passed = 0;
 
-	while (!reader->input.head && !reader->is_over && passed++ < UNWANTED_MAX && take(reader))
+	while (!reader->input.head && !reader->is_over && passed++ < UNWANTED_MAX && take_stream_element(reader))
 		;
 	return !reader->input.head && passed <= UNWANTED_MAX;
 }
@@ -179,10 +180,10 @@ void stream_reader_look(struct merge_input *input)
 	bool was_closed = reader->is_closed, is_through;
 	uint64_t now;
 
-	if (is_still_idle(reader) || (!go_on(reader) && input->head))
+	if (is_still_idle(reader) || (!go_on_to_wanted(reader) && input->head))
 		return;
 	now = reader->reading->now(); /* before the ring is looked at: what comes after that is not before */
-	is_through = go_on(reader);
+	is_through = go_on_to_wanted(reader);
 	if (input->head)
 		return;
 	if (reader->elements.failed && may_make_sense(reader)) {
@@ -196,7 +197,7 @@ void stream_reader_look(struct merge_input *input)
 		reader->passed = false;
 		raise_to(reader, now - reader->reading->visible_ns);
 	} else {
-		hold(reader, now);
+		hold_reader(reader, now);
 	}
 }
 

@@ -47,7 +47,7 @@ static void look_for_news(struct merge_input *input)
 	(void)input; /* the floor is raised where the news are taken */
 }
 
-static struct stream_process *find(const struct stream *stream, uint64_t number)
+static struct stream_process *find_numbered_process(const struct stream *stream, uint64_t number)
 {
 	for (size_t i = 0; i < stream->process_count; i++)
 		if (stream->processes[i]->number == number)
@@ -70,7 +70,7 @@ static struct stream_process *find_again(const struct stream *stream, const stru
 	return NULL;
 }
 
-static bool is_there(const struct stream_process *process)
+static bool is_stream_there(const struct stream_process *process)
 {
 	uint64_t birth;
 
@@ -78,7 +78,7 @@ static bool is_there(const struct stream_process *process)
 }
 
 /* Reads the process, if it is in scope by now. */
-static int join(struct stream *stream, struct stream_process *process)
+static int join_stream_process(struct stream *stream, struct stream_process *process)
 {
 	const struct stream_options *options = &stream->options;
 	int result = 0;
@@ -86,7 +86,7 @@ static int join(struct stream *stream, struct stream_process *process)
 	if (process->is_in)
 		return 0;
 	if (!options->in_scope(options->context, (pid_t)process->pid, (pid_t)process->parent)) {
-		process->was_judged |= is_there(process);
+		process->was_judged |= is_stream_there(process);
 		return 0;
 	}
 	stream_process_join(process, &options->wants);
@@ -96,7 +96,7 @@ static int join(struct stream *stream, struct stream_process *process)
 	return result;
 }
 
-static void drop(struct stream *stream, size_t index)
+static void drop_process(struct stream *stream, size_t index)
 {
 	struct stream_process *process = stream->processes[index];
 
@@ -116,7 +116,7 @@ static int take_unread(void *context, const struct sensor_notice *notice)
 	return unread_add(&stream->unread, notice);
 }
 
-static int take_process(void *context, const struct sensor_notice *notice)
+static int take_stream_process(void *context, const struct sensor_notice *notice)
 {
 	struct stream *stream = context;
 	struct stream_process *process = notice->area ? find_again(stream, notice) : NULL;
@@ -141,14 +141,14 @@ static int take_process(void *context, const struct sensor_notice *notice)
 		return result;
 	}
 	stream->processes[stream->process_count++] = process;
-	return join(stream, process);
+	return join_stream_process(stream, process);
 }
 
-static int take_type(void *context, const struct sensor_notice *notice)
+static int take_stream_type(void *context, const struct sensor_notice *notice)
 {
 	struct stream *stream = context;
 	const struct stream_options *options = &stream->options;
-	struct stream_process *process = find(stream, notice->number);
+	struct stream_process *process = find_numbered_process(stream, notice->number);
 	int result;
 
 	if (!process)
@@ -183,13 +183,13 @@ static int look_at_scope(struct stream *stream, uint64_t now)
 		options->on_lost(options->context, unread);
 	stream->counts.lost += unread;
 	for (size_t i = 0; i < stream->process_count && !result; i++)
-		result = join(stream, stream->processes[i]);
+		result = join_stream_process(stream, stream->processes[i]);
 	return result;
 }
 
-static void on_ended(void *context, uint64_t number)
+static void stream_on_ended(void *context, uint64_t number)
 {
-	struct stream_process *process = find(context, number);
+	struct stream_process *process = find_numbered_process(context, number);
 
 	if (!process)
 		return;
@@ -206,7 +206,7 @@ static void on_gone(void *context)
 	stream->options.on_lost(stream->options.context, 1);
 }
 
-static int serve(struct stream *stream)
+static int serve_stream(struct stream *stream)
 {
 	uint64_t now = clock_now_ns();
 	int result = follow_serve(stream->follow);
@@ -219,18 +219,18 @@ static int serve(struct stream *stream)
 	return result;
 }
 
-static uint64_t now_ns(void)
+static uint64_t stream_now_ns(void)
 {
 	return clock_now_ns();
 }
 
-static int open_stream(struct stream *stream, struct asterism_diag *diag)
+static int open_sensor_stream(struct stream *stream, struct asterism_diag *diag)
 {
 	const struct follow_options follow = {
 		.wants = &stream->options.wants,
-		.on_process = take_process,
-		.on_type = take_type,
-		.on_ended = on_ended,
+		.on_process = take_stream_process,
+		.on_type = take_stream_type,
+		.on_ended = stream_on_ended,
 		.on_left_out = take_unread,
 		.on_gone = on_gone,
 		.context = stream,
@@ -258,7 +258,7 @@ int stream_new(const struct stream_options *options, struct asterism_diag *diag,
 	stream->options = *options;
 	stream->reading = (struct stream_reading){
 		.clock.shared = options->clock,
-		.now = now_ns,
+		.now = stream_now_ns,
 		.visible_ns = STREAM_VISIBLE_NS,
 		.hold_ns = STREAM_HOLD_NS,
 		.begin_ns = clock_now_ns(),
@@ -266,7 +266,7 @@ int stream_new(const struct stream_options *options, struct asterism_diag *diag,
 		.record_bytes = options->record_bytes,
 	};
 	stream->wait_ns = PACE_MAX_NS;
-	result = open_stream(stream, diag);
+	result = open_sensor_stream(stream, diag);
 	if (result)
 		stream_free(stream);
 	else
@@ -329,7 +329,7 @@ static void tell_dropped(struct stream *stream, struct stream_process *process)
 	stream->options.on_lost(stream->options.context, news);
 }
 
-static int on_event(void *context, struct merge_input *input, const struct event_header *record)
+static int stream_on_event(void *context, struct merge_input *input, const struct event_header *record)
 {
 	struct stream *stream = context;
 
@@ -359,7 +359,7 @@ static bool is_over(const struct stream_process *process)
 }
 
 /* What came to nothing after the last event of a ring; and processes of which there is no more to be read. */
-static void look_after(struct stream *stream)
+static void look_after_stream(struct stream *stream)
 {
 	for (size_t i = stream->process_count; i--;) {
 		struct stream_process *process = stream->processes[i];
@@ -379,7 +379,7 @@ static void look_after(struct stream *stream)
 			continue;
 		stream->counts.unfinished += process->is_in ? stream_process_unfinished(process) : 0;
 		stream->counts.out_of_scope += !process->is_in;
-		drop(stream, i);
+		drop_process(stream, i);
 	}
 }
 
@@ -409,15 +409,15 @@ uint64_t stream_wait_ns(const struct stream *stream)
 
 int stream_turn(struct stream *stream, uint64_t *passed_ns)
 {
-	int served = serve(stream), result;
+	int served = serve_stream(stream), result;
 	uint64_t before_ns = stream->reading.turn_ns;
 
 	stream->reading.turn_ns = clock_now_ns();
 	stream_clock_look(&stream->reading.clock);
-	result = merge_turn(&stream->merge, TURN_EVENTS, on_event, stream);
+	result = merge_turn(&stream->merge, TURN_EVENTS, stream_on_event, stream);
 	if (queue_is_full(&stream->queue))
 		queue_push_on(&stream->queue);
-	look_after(stream);
+	look_after_stream(stream);
 	if (before_ns)
 		set_pace(stream, stream->reading.turn_ns - before_ns);
 	*passed_ns = stream->merge.watermark_ns;
@@ -454,13 +454,13 @@ static void drop_ended(struct stream *stream)
 		if (!process->has_ended || ++ended <= ENDED_MAX)
 			continue;
 		stream->counts.out_of_scope += !process->is_in;
-		drop(stream, i);
+		drop_process(stream, i);
 	}
 }
 
 int stream_keep(struct stream *stream)
 {
-	int result = serve(stream);
+	int result = serve_stream(stream);
 
 	stream->keeps = true;
 	drop_ended(stream);

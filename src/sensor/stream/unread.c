@@ -62,7 +62,7 @@ void unread_fini(struct unread *unread)
 	unread->items = NULL;
 }
 
-static void tell(struct unread *unread, const struct unread_process *process, struct asterism_diag *diag)
+static void tell_unread(struct unread *unread, const struct unread_process *process, struct asterism_diag *diag)
 {
 	if (unread->told++ < NAMED_MAX)
 		diag_add(diag, ASTERISM_WARNING, NULL, process->hint,
@@ -82,7 +82,7 @@ uint64_t unread_judge(struct unread *unread, const struct unread_scope *scope)
 
 		if (!scope->in_scope(scope->context, (pid_t)process->pid, (pid_t)process->parent))
 			continue;
-		tell(unread, process, scope->diag);
+		tell_unread(unread, process, scope->diag);
 		take_out(unread, i);
 	}
 	return unread->told - before;

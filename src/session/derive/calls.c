@@ -25,7 +25,7 @@ void derive_calls_fini(struct derive_calls *calls)
 }
 
 /* The place of the thread, or the free one where it belongs. The table is never full. */
-static struct derive_call *location_of(const struct derive_calls *calls, uint32_t tid)
+static struct derive_call *call_slot(const struct derive_calls *calls, uint32_t tid)
 {
 	for (size_t i = tid * 2654435761u;; i++) {
 		struct derive_call *place = &calls->places[i & (calls->place_count - 1)];
@@ -35,7 +35,7 @@ static struct derive_call *location_of(const struct derive_calls *calls, uint32_
 	}
 }
 
-static int widen(struct derive_calls *calls)
+static int widen_calls(struct derive_calls *calls)
 {
 	struct derive_calls wider = { .place_count = calls->place_count ? calls->place_count * 2 : PLACES_FIRST };
 
@@ -46,7 +46,7 @@ static int widen(struct derive_calls *calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < calls->place_count; i++) {
 		if (calls->places[i].tid)
-			*location_of(&wider, calls->places[i].tid) = calls->places[i];
+			*call_slot(&wider, calls->places[i].tid) = calls->places[i];
 	}
 	alloc_free(calls->places);
 	calls->places = wider.places;
@@ -60,9 +60,9 @@ int derive_calls_begin(struct derive_calls *calls, const struct derive_call *cal
 
 	if (!call->tid) /* no call is an idle CPU's */
 		return 0;
-	if (widen(calls))
+	if (widen_calls(calls))
 		return -ENOMEM;
-	place = location_of(calls, call->tid);
+	place = call_slot(calls, call->tid);
 	calls->used += place->tid == 0;
 	*place = *call;
 	place->age = calls->age;
@@ -71,7 +71,7 @@ int derive_calls_begin(struct derive_calls *calls, const struct derive_call *cal
 
 const uint64_t *derive_calls_end(struct derive_calls *calls, uint32_t tid, uint64_t number)
 {
-	struct derive_call *place = tid && calls->place_count ? location_of(calls, tid) : NULL;
+	struct derive_call *place = tid && calls->place_count ? call_slot(calls, tid) : NULL;
 	bool is_known = place && place->tid && place->age == calls->age && place->number == number;
 
 	for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)

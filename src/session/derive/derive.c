@@ -43,7 +43,7 @@ struct derive {
 };
 
 /* The base that the events of type are of, if anything follows from them or they begin a call that something does. */
-static const struct derive_base *base_of(const struct derive *derive, const struct event_type *type)
+static const struct derive_base *derive_base_of(const struct derive *derive, const struct event_type *type)
 {
 	for (size_t i = 0; i < derive->plan.count; i++) {
 		if (derive->plan.items[i].base->type == type)
@@ -58,7 +58,7 @@ static const struct derive_base *base_of(const struct derive *derive, const stru
 	return NULL;
 }
 
-static int know(struct derive *derive, const struct event *event, struct known **known)
+static int find_known_event_type(struct derive *derive, const struct event *event, struct known **known)
 {
 	size_t number = event->record->type;
 
@@ -69,7 +69,7 @@ static int know(struct derive *derive, const struct event *event, struct known *
 	}
 	*known = &derive->known[number];
 	if ((*known)->number == UINT32_MAX)
-		**known = (struct known){ derive->type_count++, base_of(derive, event->type) };
+		**known = (struct known){ derive->type_count++, derive_base_of(derive, event->type) };
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static const uint64_t *end_call(struct derive *derive, const struct derive_base 
 }
 
 /* Prepares for what follows from the event. */
-static int keep(struct derive *derive, const struct derive_base *base, const struct event *event)
+static int keep_derived_base(struct derive *derive, const struct derive_base *base, const struct event *event)
 {
 	derive->base = base;
 	derive->next = 0;
@@ -135,7 +135,7 @@ static int keep(struct derive *derive, const struct derive_base *base, const str
 
 enum verdict { IS_NONE, IS_ONE, IS_UNKNOWN };
 
-static enum verdict judge(const struct derivation *item, const struct derive_event *event)
+static enum verdict judge_derivation(const struct derivation *item, const struct derive_event *event)
 {
 	enum verdict verdict = IS_ONE;
 
@@ -151,7 +151,7 @@ static enum verdict judge(const struct derivation *item, const struct derive_eve
 	return verdict;
 }
 
-static enum verdict fill(struct derive *derive, const struct derivation *item)
+static enum verdict fill_derivation(struct derive *derive, const struct derivation *item)
 {
 	const struct event_type *type = item->type;
 
@@ -178,7 +178,7 @@ static enum verdict fill(struct derive *derive, const struct derivation *item)
 	return IS_ONE;
 }
 
-static int give(struct derive *derive, struct derivation *item, struct event *event)
+static int give_derived_event(struct derive *derive, struct derivation *item, struct event *event)
 {
 	struct event_header *header = &derive->made.header;
 
@@ -202,7 +202,7 @@ static void report_unknown(const struct derive *derive)
 }
 
 /* What is missing because a call's beginning is. */
-static void lose(struct derive *derive)
+static void lose_derived(struct derive *derive)
 {
 	derive->unknown++;
 	derive->source.lost++;
@@ -211,18 +211,18 @@ static void lose(struct derive *derive)
 }
 
 /* The next event that follows from the one kept. 0: there is none. */
-static int follow(struct derive *derive, struct event *event)
+static int follow_derived(struct derive *derive, struct event *event)
 {
 	while (derive->next < derive->plan.count) {
 		struct derivation *item = &derive->plan.items[derive->next++];
-		enum verdict verdict = item->base == derive->base ? judge(item, &derive->event) : IS_NONE;
+		enum verdict verdict = item->base == derive->base ? judge_derivation(item, &derive->event) : IS_NONE;
 
 		if (verdict == IS_ONE)
-			verdict = fill(derive, item);
+			verdict = fill_derivation(derive, item);
 		if (verdict == IS_ONE)
-			return give(derive, item, event);
+			return give_derived_event(derive, item, event);
 		if (verdict == IS_UNKNOWN)
-			lose(derive);
+			lose_derived(derive);
 	}
 	derive->base = NULL;
 	return 0;
@@ -235,7 +235,7 @@ static int derive_next(struct event_source *source, struct event *event)
 	int result = derive->failure;
 
 	if (!result && derive->base)
-		result = follow(derive, event);
+		result = follow_derived(derive, event);
 	if (result)
 		return result;
 	result = event_source_next(derive->inner, event);
@@ -244,9 +244,9 @@ static int derive_next(struct event_source *source, struct event *event)
 		report_unknown(derive);
 	if (result <= 0 || !derive->plan.count)
 		return result;
-	result = know(derive, event, &known);
+	result = find_known_event_type(derive, event, &known);
 	if (!result && known->base)
-		result = keep(derive, known->base, event);
+		result = keep_derived_base(derive, known->base, event);
 	if (result)
 		return result;
 	event->record->type = known->number;
@@ -256,17 +256,17 @@ static int derive_next(struct event_source *source, struct event *event)
 
 static bool is_used(const struct derive *derive, const struct event_type *type)
 {
-	return base_of(derive, type) != NULL;
+	return derive_base_of(derive, type) != NULL;
 }
 
-static bool wants(void *context, const struct event_type *type)
+static bool derive_wants_type(void *context, const struct event_type *type)
 {
 	const struct derive *derive = context;
 
 	return is_used(derive, type) || derive->outer.wants(derive->outer.context, type);
 }
 
-static bool wants_field(void *context, const struct event_type *type, uint32_t field)
+static bool derive_wants_field(void *context, const struct event_type *type, uint32_t field)
 {
 	const struct derive *derive = context;
 	const struct event_want *outer = &derive->outer;
@@ -282,8 +282,8 @@ static void derive_want(struct event_source *source, const struct event_want *wa
 	derive->outer = *want;
 	if (derive_plan_make(&derive->plan, derive->catalog, want))
 		derive->failure = diag_no_memory(derive->diag);
-	inner.wants = wants;
-	inner.wants_field = wants_field;
+	inner.wants = derive_wants_type;
+	inner.wants_field = derive_wants_field;
 	inner.context = derive;
 	inner.drops = want->drops && !derive->plan.count;
 	event_source_want(derive->inner, derive->plan.count ? &inner : want);
@@ -302,7 +302,7 @@ static uint64_t derive_position(const struct event_source *source)
 	return event_source_position(((const struct derive *)source)->inner);
 }
 
-static void release(struct derive *derive)
+static void release_derived(struct derive *derive)
 {
 	derive_plan_fini(&derive->plan);
 	derive_calls_fini(&derive->calls);
@@ -315,7 +315,7 @@ static void derive_free(struct event_source *source)
 	struct derive *derive = (struct derive *)source;
 
 	event_source_free(derive->inner);
-	release(derive);
+	release_derived(derive);
 }
 
 static const struct event_source_kind kind = {
@@ -340,7 +340,7 @@ int derive_new(struct event_source *inner, struct event_catalog *catalog, struct
 	derive->catalog = catalog;
 	derive->diag = diag;
 	if (derive_plan_init(&derive->plan, inner, catalog)) {
-		release(derive);
+		release_derived(derive);
 		return diag_no_memory(diag);
 	}
 	*made = &derive->source;

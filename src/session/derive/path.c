@@ -43,19 +43,19 @@ bool derive_is_given(const struct derive_base *base, const struct event_path_con
 	return false;
 }
 
-static bool is_whole(const struct event_field *field)
+static bool is_whole_field(const struct event_field *field)
 {
 	return field->value == EVENT_U64 || field->value == EVENT_I64 || field->value == EVENT_ADDR ||
 	       field->value == EVENT_TIME;
 }
 
 /* The field of base that was obtained by path: one that has all 64 bits, or is as wide as wanted (NULL: no matter). */
-static const struct event_field *find_field(const struct derive_base *base, const struct event_path *path,
-					    const struct event_field *wanted)
+static const struct event_field *find_base_field(const struct derive_base *base, const struct event_path *path,
+						 const struct event_field *wanted)
 {
 	for (uint32_t i = 0; i < base->type->field_count; i++) {
 		const struct event_field *field = &base->type->fields[i];
-		bool fits = is_whole(field);
+		bool fits = is_whole_field(field);
 
 		if (wanted && wanted->value == EVENT_STRING)
 			fits = field->value == EVENT_STRING && field->bytes >= wanted->bytes;
@@ -69,7 +69,7 @@ static const struct event_field *find_field(const struct derive_base *base, cons
 
 const struct event_field *derive_field_of(const struct derive_base *base, const struct event_path *path)
 {
-	return find_field(base, path, NULL);
+	return find_base_field(base, path, NULL);
 }
 
 static int new_node(const struct derive_scope *scope, struct derive_node node, struct derive_node **made)
@@ -87,11 +87,11 @@ static int new_node(const struct derive_scope *scope, struct derive_node node, s
 static int compile_field(const struct derive_scope *scope, const struct event_path *path,
 			 const struct event_field *wanted, struct derive_node **made)
 {
-	const struct event_field *field = find_field(scope->base, path, wanted);
+	const struct event_field *field = find_base_field(scope->base, path, wanted);
 
 	if (field)
 		return new_node(scope, (struct derive_node){ .kind = NODE_FIELD, .value = field->offset }, made);
-	if (path->op == SOURCE_SYSCALL_ARG && scope->entry && find_field(scope->entry, path, NULL))
+	if (path->op == SOURCE_SYSCALL_ARG && scope->entry && find_base_field(scope->entry, path, NULL))
 		return new_node(scope, (struct derive_node){ .kind = NODE_ARG, .value = (uint64_t)path->value }, made);
 	return -ENOENT;
 }
@@ -118,7 +118,7 @@ static int compile_operation(const struct derive_scope *scope, const struct even
 static int compile_length(const struct derive_scope *scope, const struct event_path *path, struct derive_node **made)
 {
 	static const struct event_field any = { .value = EVENT_STRING };
-	const struct event_field *field = find_field(scope->base, path->left, &any);
+	const struct event_field *field = find_base_field(scope->base, path->left, &any);
 
 	if (!field)
 		return -ENOENT;
@@ -173,7 +173,7 @@ static bool operate(const struct derive_node *node, const struct derive_event *e
 }
 
 /* Of an unread string nothing is known, nor of one that was cut shorter than lengths go. */
-static bool measure(const struct derive_node *node, const struct derive_event *event, uint64_t *value)
+static bool measure_string(const struct derive_node *node, const struct derive_event *event, uint64_t *value)
 {
 	const struct event_header *record = (const void *)event->record;
 	uint32_t offset = (uint32_t)node->value;
@@ -198,7 +198,7 @@ bool derive_value(const struct derive_node *node, const struct derive_event *eve
 		*value = event->args ? event->args[node->value] : 0;
 		return event->args != NULL;
 	case NODE_LENGTH:
-		return measure(node, event, value);
+		return measure_string(node, event, value);
 	default:
 		return operate(node, event, value);
 	}

@@ -144,7 +144,7 @@ struct demand {
 	uint32_t field;
 };
 
-static bool is_wanted(const struct demand *demand, const struct event_type *type, uint32_t field)
+static bool is_field_demanded(const struct demand *demand, const struct event_type *type, uint32_t field)
 {
 	const struct event_want *want = demand->want;
 
@@ -197,7 +197,7 @@ static int compile_fields(struct draft *draft)
 	for (uint32_t i = 0; i < type->field_count && !result; i++) {
 		struct event_path *path = NULL;
 
-		if (!is_wanted(draft->demand, type, i))
+		if (!is_field_demanded(draft->demand, type, i))
 			continue;
 		if (draft->source->paths[i])
 			result = parse_path(draft->plan, draft->source->paths[i], &path);

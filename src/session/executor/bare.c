@@ -62,7 +62,7 @@ static void bare_count(const struct executor *executor, struct session_totals *t
 	(void)totals;
 }
 
-static void expect(void *context, uint32_t rule, uint64_t due)
+static void expect_bare_due(void *context, uint32_t rule, uint64_t due)
 {
 	(void)context;
 	(void)rule;
@@ -81,7 +81,7 @@ static int add_nothing(void *context, uint32_t rule, uint64_t until, struct aggr
 static void bare_source(const struct executor *executor, struct aggregate_source *source)
 {
 	(void)executor;
-	*source = (struct aggregate_source){ .expect = expect, .share = add_nothing, .take = add_nothing };
+	*source = (struct aggregate_source){ .expect = expect_bare_due, .share = add_nothing, .take = add_nothing };
 }
 
 static void bare_free(struct executor *executor)

@@ -30,7 +30,7 @@ static int take_one(struct kernel *kernel)
 	return kernel->batch && --kernel->left == 0 ? EXECUTOR_PAUSE : 0;
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int kernel_on_match(void *context, const struct program_match *match)
 {
 	struct kernel *kernel = context;
 	int result = kernel->on_match ? kernel->on_match(kernel->context, match) : 0;
@@ -38,7 +38,7 @@ static int on_match(void *context, const struct program_match *match)
 	return result ? result : take_one(kernel);
 }
 
-static int on_event(void *context, const struct event_header *record)
+static int kernel_on_event(void *context, const struct event_header *record)
 {
 	struct kernel *kernel = context;
 	int result = kernel->stream.on_event(kernel->stream.context, record);
@@ -46,7 +46,7 @@ static int on_event(void *context, const struct event_header *record)
 	return result ? result : take_one(kernel);
 }
 
-static void on_lost(void *context, uint64_t lost)
+static void kernel_on_lost(void *context, uint64_t lost)
 {
 	struct kernel *kernel = context;
 
@@ -176,10 +176,10 @@ static int make_ebpf(struct kernel *kernel, const struct executor_options *optio
 		.stops = options->stops,
 		.deliver_all = options->deliver_all,
 		.news = options->news,
-		.on_match = on_match,
+		.on_match = kernel_on_match,
 		.context = kernel,
-		.on_event = kernel->stream.on_event ? on_event : NULL,
-		.on_lost = kernel->stream.on_lost ? on_lost : NULL,
+		.on_event = kernel->stream.on_event ? kernel_on_event : NULL,
+		.on_lost = kernel->stream.on_lost ? kernel_on_lost : NULL,
 		.event_context = kernel,
 	};
 

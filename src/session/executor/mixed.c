@@ -216,7 +216,7 @@ static int placement_of_rules(struct mixed *mixed, const struct executor_options
 }
 
 /* Events that the kernel ships go to the rules in user space. */
-static int on_event(void *context, const struct event_header *record)
+static int mixed_on_event(void *context, const struct event_header *record)
 {
 	struct mixed *mixed = context;
 	int result;
@@ -228,7 +228,7 @@ static int on_event(void *context, const struct event_header *record)
 	return result;
 }
 
-static void on_lost(void *context, uint64_t lost)
+static void mixed_on_lost(void *context, uint64_t lost)
 {
 	executor_lose(((struct mixed *)context)->user, lost);
 }
@@ -250,7 +250,7 @@ static int make_user(struct mixed *mixed, const struct executor_options *options
 static int make_kernel(struct mixed *mixed, const struct executor_options *options, struct asterism_diag *diag)
 {
 	const struct kernel_stream nobody = { .context = NULL };
-	const struct kernel_stream stream = { .on_event = on_event, .on_lost = on_lost, .context = mixed };
+	const struct kernel_stream stream = { .on_event = mixed_on_event, .on_lost = mixed_on_lost, .context = mixed };
 	struct executor_options kernel = *options;
 
 	kernel.rules = mixed->in_kernel;
@@ -349,7 +349,7 @@ static int make_sensing(struct mixed *mixed, const struct executor_options *opti
 }
 
 /* What is made of it: both, or where nothing runs in user space, the kernel's alone. */
-static struct executor *take(struct mixed *mixed)
+static struct executor *take_mixed_executor(struct mixed *mixed)
 {
 	struct executor *kernel = mixed->kernel;
 
@@ -386,7 +386,7 @@ static int mixed_open(const struct executor_options *options, struct asterism_di
 	if (result)
 		mixed_free(&mixed->executor);
 	else
-		*made = take(mixed);
+		*made = take_mixed_executor(mixed);
 	return result;
 }
 

@@ -28,7 +28,7 @@ void session_placement_of(const struct program *program, uint32_t rule, struct s
 		placement->place = mode == PROGRAM_SYNCHRONOUS ? SESSION_NOWHERE : SESSION_USER;
 }
 
-static uint32_t count_of(const struct program *program, const bool *chosen)
+static uint32_t count_chosen(const struct program *program, const bool *chosen)
 {
 	uint32_t count = 0;
 
@@ -41,7 +41,7 @@ static uint32_t count_of(const struct program *program, const bool *chosen)
 static void note_together(const struct program *program, const bool *chosen, const char *what, const char *why,
 			  struct asterism_diag *diag)
 {
-	uint32_t count = count_of(program, chosen), named = 0;
+	uint32_t count = count_chosen(program, chosen), named = 0;
 	struct text_buffer names = { 0 };
 
 	for (uint32_t i = 0; i < program->rule_count && named < NAMED_MAX; i++)
@@ -61,7 +61,7 @@ void session_note_user_space(const struct program *program, const bool *chosen, 
 {
 	struct session_placement placement;
 
-	if (count_of(program, chosen) > EACH_MAX) {
+	if (count_chosen(program, chosen) > EACH_MAX) {
 		note_together(program, chosen, "run in user space", why, diag);
 		return;
 	}
@@ -82,7 +82,7 @@ void session_note_delivered(const struct program *program, const bool *chosen, s
 
 	for (uint32_t i = 0; i < program->rule_count && delivered; i++)
 		delivered[i] = chosen[i] && ebpf_must_deliver(program, i, &why_not);
-	if (delivered && count_of(program, delivered) > EACH_MAX) {
+	if (delivered && count_chosen(program, delivered) > EACH_MAX) {
 		note_together(program, delivered, "send their matches to user space, where they are aggregated", NULL,
 			      diag);
 		alloc_free(delivered);

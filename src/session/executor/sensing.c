@@ -17,7 +17,7 @@ struct sensing {
 };
 
 /* Whether a rule that is fed from here waits for the type. */
-static bool is_wanted(const struct sensing_options *options, uint32_t type)
+static bool is_type_awaited(const struct sensing_options *options, uint32_t type)
 {
 	if (!options->program->types[type].sensor)
 		return false;
@@ -27,7 +27,7 @@ static bool is_wanted(const struct sensing_options *options, uint32_t type)
 	return false;
 }
 
-static int find_wants(struct sensing *sensing, struct asterism_diag *diag)
+static int find_sensing_wants(struct sensing *sensing, struct asterism_diag *diag)
 {
 	const struct sensing_options *options = &sensing->options;
 	const struct program *program = options->program;
@@ -38,7 +38,7 @@ static int find_wants(struct sensing *sensing, struct asterism_diag *diag)
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		struct stream_want want = { .number = i };
 
-		if (!is_wanted(options, i))
+		if (!is_type_awaited(options, i))
 			continue;
 		want.type = event_catalog_find(options->catalog, program_text(program, program->types[i].name));
 		want.name = program_text(program, program->types[i].sensor - 1);
@@ -50,35 +50,35 @@ static int find_wants(struct sensing *sensing, struct asterism_diag *diag)
 	return 0;
 }
 
-static bool in_scope(void *context, pid_t pid, pid_t parent)
+static bool sensing_in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct sensing *sensing = context;
 
 	return executor_had(sensing->options.kernel, pid, parent);
 }
 
-static int on_event(void *context, const struct event_header *record)
+static int sensing_on_event(void *context, const struct event_header *record)
 {
 	const struct sensing *sensing = context;
 
 	return executor_feed(sensing->options.user, record);
 }
 
-static void on_lost(void *context, uint64_t lost)
+static void sensing_on_lost(void *context, uint64_t lost)
 {
 	const struct sensing *sensing = context;
 
 	executor_lose(sensing->options.user, lost);
 }
 
-static int open_stream(struct sensing *sensing, struct asterism_diag *diag)
+static int open_sensing_stream(struct sensing *sensing, struct asterism_diag *diag)
 {
 	const struct stream_options options = {
 		.wants = sensing->wants,
 		.record_bytes = program_record_bytes_max(sensing->options.program),
-		.in_scope = in_scope,
-		.on_event = on_event,
-		.on_lost = on_lost,
+		.in_scope = sensing_in_scope,
+		.on_event = sensing_on_event,
+		.on_lost = sensing_on_lost,
 		.context = sensing,
 		.diag = diag,
 		.clock = sensing->options.clock,
@@ -96,9 +96,9 @@ int sensing_new(const struct sensing_options *options, struct asterism_diag *dia
 	if (!sensing)
 		return diag_no_memory(diag);
 	sensing->options = *options;
-	result = find_wants(sensing, diag);
+	result = find_sensing_wants(sensing, diag);
 	if (!result && sensing->wants.count)
-		result = open_stream(sensing, diag);
+		result = open_sensing_stream(sensing, diag);
 	if (result || !sensing->wants.count)
 		sensing_free(sensing);
 	else

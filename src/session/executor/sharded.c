@@ -54,7 +54,7 @@ struct sharded {
 	bool ends;
 };
 
-static void *work(void *context)
+static void *work_on_batches(void *context)
 {
 	struct worker *worker = context;
 	struct sharded *sharded = worker->sharded;
@@ -77,7 +77,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-static bool is_before(struct found_place a, struct found_place b)
+static bool is_place_before(struct found_place a, struct found_place b)
 {
 	return a.item != b.item ? a.item < b.item : a.turn < b.turn;
 }
@@ -90,7 +90,7 @@ static uint32_t earliest(const struct sharded *sharded)
 
 	for (uint32_t i = 0; i < sharded->worker_count; i++) {
 		if (found_peek(&sharded->readers[i], &place) &&
-		    (found == sharded->worker_count || is_before(place, best))) {
+		    (found == sharded->worker_count || is_place_before(place, best))) {
 			found = i;
 			best = place;
 		}
@@ -99,7 +99,7 @@ static uint32_t earliest(const struct sharded *sharded)
 }
 
 /* Hands out the matches of a batch that is done. A worker that failed has given those before. */
-static int hand_out(struct sharded *sharded, struct batch *batch)
+static int hand_out_batch(struct sharded *sharded, struct batch *batch)
 {
 	int result = 0;
 	uint32_t worker;
@@ -121,7 +121,7 @@ static int hand_out(struct sharded *sharded, struct batch *batch)
 }
 
 /* Waits for the oldest batch that is out and takes it back. */
-static void take_back(struct sharded *sharded)
+static void take_batch_back(struct sharded *sharded)
 {
 	struct batch *batch = &sharded->batches[sharded->delivered++ % BATCHES];
 
@@ -130,7 +130,7 @@ static void take_back(struct sharded *sharded)
 		pthread_cond_wait(&sharded->done, &sharded->lock);
 	pthread_mutex_unlock(&sharded->lock);
 	if (!sharded->failed)
-		sharded->failed = hand_out(sharded, batch);
+		sharded->failed = hand_out_batch(sharded, batch);
 	batch_empty(batch, sharded->worker_count);
 }
 
@@ -146,7 +146,7 @@ static bool oldest_is_done(struct sharded *sharded)
 }
 
 /* Sees to it that time passes for the rules, even where no event concerned them. */
-static void add_time(struct sharded *sharded)
+static void add_time_item(struct sharded *sharded)
 {
 	if (sharded->reported >= sharded->now)
 		return;
@@ -156,9 +156,9 @@ static void add_time(struct sharded *sharded)
 }
 
 /* Gives the batch being filled away; the next one is free then. */
-static void publish(struct sharded *sharded)
+static void publish_batch(struct sharded *sharded)
 {
-	add_time(sharded);
+	add_time_item(sharded);
 	if (sharded->filling->used == 0)
 		return;
 	pthread_mutex_lock(&sharded->lock);
@@ -168,15 +168,15 @@ static void publish(struct sharded *sharded)
 	pthread_mutex_unlock(&sharded->lock);
 	sharded->filling = &sharded->batches[sharded->published % BATCHES];
 	if (sharded->published - sharded->delivered == BATCHES)
-		take_back(sharded);
+		take_batch_back(sharded);
 	while (oldest_is_done(sharded))
-		take_back(sharded);
+		take_batch_back(sharded);
 }
 
 static int publish_full(struct sharded *sharded)
 {
 	if (sharded->filling->used >= sharded->options.batch_bytes)
-		publish(sharded);
+		publish_batch(sharded);
 	return sharded->failed;
 }
 
@@ -214,7 +214,7 @@ static int sharded_lose(struct executor *executor, uint64_t lost)
 	struct sharded *sharded = (struct sharded *)executor;
 
 	/* Runs whose time was up before the loss are not concerned. */
-	add_time(sharded);
+	add_time_item(sharded);
 	batch_add(sharded->filling, &(struct event_header){ .seq = lost, .type = ITEM_LOSS },
 		  sizeof(struct event_header));
 	sharded->lost += lost;
@@ -225,9 +225,9 @@ static int sharded_finish(struct executor *executor)
 {
 	struct sharded *sharded = (struct sharded *)executor;
 
-	publish(sharded);
+	publish_batch(sharded);
 	while (sharded->delivered < sharded->published)
-		take_back(sharded);
+		take_batch_back(sharded);
 	return sharded->failed;
 }
 
@@ -281,7 +281,7 @@ static void sharded_count_why(const struct executor *executor, struct program_wh
 				engine_count_why(sharded->workers[i]->engine, rule, why->rules[rule]);
 }
 
-static void read_field(void *context, uint32_t field, enum program_read what_for)
+static void note_shard_field(void *context, uint32_t field, enum program_read what_for)
 {
 	(void)what_for;
 	((bool *)context)[field] = true;
@@ -299,7 +299,7 @@ static int find_bytes(struct sharded *sharded)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < program->rule_count; i++)
-		program_each_read(program, i, PROGRAM_NONE, read_field, is_read);
+		program_each_read(program, i, PROGRAM_NONE, note_shard_field, is_read);
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const struct program_type *type = &program->types[i];
 		uint32_t end = sizeof(struct event_header);
@@ -367,14 +367,14 @@ static int start_workers(struct sharded *sharded, struct asterism_diag *diag)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < sharded->worker_count && !result; i++) {
-		result = pthread_create(&sharded->workers[i]->thread, NULL, work, sharded->workers[i]);
+		result = pthread_create(&sharded->workers[i]->thread, NULL, work_on_batches, sharded->workers[i]);
 		sharded->workers[i]->started = result == 0;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result ? diag_error(diag, NULL, -EAGAIN, "cannot create threads: %s", strerror(result)) : 0;
 }
 
-static int init(struct sharded *sharded, struct asterism_diag *diag)
+static int init_sharded(struct sharded *sharded, struct asterism_diag *diag)
 {
 	int result;
 
@@ -446,7 +446,7 @@ static int sharded_open(const struct executor_options *options, struct asterism_
 	sharded->options = *options;
 	if (!sharded->options.batch_bytes)
 		sharded->options.batch_bytes = BATCH_BYTES;
-	result = init(sharded, diag);
+	result = init_sharded(sharded, diag);
 	if (result || sharded->worker_count < 2)
 		sharded_free(&sharded->executor);
 	else

@@ -21,7 +21,7 @@ static uint32_t root_of(const uint32_t *roots, uint32_t rule)
 }
 
 /* The root of two is the one that comes first in the program. */
-static void join(uint32_t *roots, uint32_t a, uint32_t b)
+static void join_roots(uint32_t *roots, uint32_t a, uint32_t b)
 {
 	a = root_of(roots, a);
 	b = root_of(roots, b);
@@ -33,7 +33,7 @@ static void join_emission(const struct program *program, uint32_t *roots, uint32
 {
 	for (uint32_t i = 0; i < program->rule_count && program_is_emission(statement); i++) {
 		if (program_rule_sees(program, &program->rules[i], statement->type))
-			join(roots, emitter, i);
+			join_roots(roots, emitter, i);
 	}
 }
 
@@ -51,7 +51,7 @@ static void join_rules(const struct program *program, uint32_t *roots)
 		if (!(rule->flags & (PROGRAM_RULE_DEADLINE | PROGRAM_RULE_TIMER)))
 			continue;
 		if (timed != PROGRAM_NONE)
-			join(roots, timed, i);
+			join_roots(roots, timed, i);
 		timed = i;
 	}
 }

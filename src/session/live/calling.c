@@ -22,7 +22,7 @@ struct calling {
 	uint32_t pid; /* whom the directory tells of */
 };
 
-static bool is_wanted(const struct program *program, uint32_t type)
+static bool is_type_listed(const struct program *program, uint32_t type)
 {
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		if (program_rule_lists(program, &program->rules[i], type))
@@ -30,7 +30,7 @@ static bool is_wanted(const struct program *program, uint32_t type)
 	return false;
 }
 
-static int find_wants(struct calling *calling, const struct session_rules *rules)
+static int find_calling_wants(struct calling *calling, const struct session_rules *rules)
 {
 	const struct program *program = session_rules_program(rules);
 	struct stream_wants *wants = &calling->wants;
@@ -42,14 +42,14 @@ static int find_wants(struct calling *calling, const struct session_rules *rules
 		const struct event_type *type =
 			event_catalog_find(session_rules_catalog(rules), program_text(program, program->types[i].name));
 
-		if (type && type->called && is_wanted(program, i))
+		if (type && type->called && is_type_listed(program, i))
 			wants->items[wants->count++] =
 				(struct stream_want){ .type = type, .name = type->called, .number = i };
 	}
 	return 0;
 }
 
-static uint64_t key_of(const struct event_type *type)
+static uint64_t calling_key(const struct event_type *type)
 {
 	struct event_field_spec fields[EVENT_FIELDS_MAX];
 	const struct event_type_spec spec = { .name = type->called, .fields = fields, .field_count = type->own_count };
@@ -79,7 +79,7 @@ static int on_type(void *context, const struct sensor_notice *notice)
 
 		if (strcmp(want->name, notice->type->name) != 0)
 			continue;
-		if (sensor_key(notice->text) == key_of(want->type))
+		if (sensor_key(notice->text) == calling_key(want->type))
 			want->announced++;
 		else
 			diag_add(calling->diag, ASTERISM_WARNING, NULL,
@@ -100,7 +100,7 @@ static int on_left_out(void *context, const struct sensor_notice *notice)
 	return 0;
 }
 
-static void on_ended(void *context, uint64_t number)
+static void calling_on_ended(void *context, uint64_t number)
 {
 	(void)context;
 	(void)number;
@@ -112,7 +112,7 @@ int calling_new(const struct session_rules *rules, struct asterism_diag *diag, s
 	int result;
 
 	*made = NULL;
-	if (!calling || find_wants(calling, rules)) {
+	if (!calling || find_calling_wants(calling, rules)) {
 		calling_free(calling);
 		return diag_no_memory(diag);
 	}
@@ -122,7 +122,7 @@ int calling_new(const struct session_rules *rules, struct asterism_diag *diag, s
 		.flags = SENSOR_FOLLOW | SENSOR_KERNEL,
 		.on_process = on_process,
 		.on_type = on_type,
-		.on_ended = on_ended,
+		.on_ended = calling_on_ended,
 		.on_left_out = on_left_out,
 		.context = calling,
 		.diag = diag,

@@ -12,7 +12,7 @@
 enum { LINE_BYTES = 4096 };
 
 /* True also where nothing can be known. */
-static bool is_there(void)
+static bool is_cgroup_there(void)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
 	char line[LINE_BYTES];
@@ -57,7 +57,7 @@ void live_cgroups_warn(const struct program *program, struct event_catalog *cata
 		for (uint32_t field = 0; type && field < row->field_count && field < type->field_count; field++) {
 			if (!is_about_cgroups(type, field))
 				continue;
-			if (!is_there())
+			if (!is_cgroup_there())
 				warn(type, field, diag);
 			return;
 		}
@@ -72,7 +72,7 @@ void live_cgroups_warn_recorded(const struct selection *selection, struct asteri
 		for (uint32_t field = 0; field < event->type->field_count; field++) {
 			if (!event->recorded[field] || !is_about_cgroups(event->type, field))
 				continue;
-			if (!is_there())
+			if (!is_cgroup_there())
 				warn(event->type, field, diag);
 			return;
 		}

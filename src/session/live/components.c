@@ -56,7 +56,7 @@ static char *values_of(const struct program *program, const struct program_match
 	return line_of(program, &bare, &length);
 }
 
-static void mark(void *context, const struct program_match *match)
+static void mark_of_match(void *context, const struct program_match *match)
 {
 	struct session_components *components = context;
 	const struct program *program = session_rules_program(components->rules);
@@ -84,7 +84,7 @@ static void mark(void *context, const struct program_match *match)
 		components->pending = at.rule;
 }
 
-static int report(void *context, const struct program_match *match)
+static int report_component_match(void *context, const struct program_match *match)
 {
 	struct session_components *components = context;
 	const struct session_live_options *options = components->options;
@@ -94,7 +94,7 @@ static int report(void *context, const struct program_match *match)
 		       : 0;
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int component_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	struct session_components *components = context;
 	const struct session_live_options *options = components->options;
@@ -110,7 +110,7 @@ int session_components_reported(struct session_components *components, int resul
 	return result < 0 && components->must_go_on ? 0 : result;
 }
 
-static bool in_scope(void *context, int pid)
+static bool component_in_scope(void *context, int pid)
 {
 	const struct session_components *components = context;
 
@@ -149,9 +149,9 @@ static int open_unit(struct session_components *components, struct veto *veto)
 		.ask_command = options->ask_command,
 		.ask_context = options->context,
 		.snapshot = options->recording && options->recording->flight ? want_snapshot : NULL,
-		.report = report,
-		.on_aggregate = on_aggregate,
-		.on_found = options->recording ? mark : NULL,
+		.report = report_component_match,
+		.on_aggregate = component_on_aggregate,
+		.on_found = options->recording ? mark_of_match : NULL,
 		.context = components,
 		.stops = components->diag,
 		.veto = veto,
@@ -222,7 +222,7 @@ int session_components_add(struct session_components *components, pid_t pid)
 
 void session_components_remaining(struct session_components *components, struct session_remaining *found)
 {
-	remaining_find(in_scope, components, found);
+	remaining_find(component_in_scope, components, found);
 }
 
 /* What there is may come to more than a ring holds. Whatever ends the session, the next poll tells. */
@@ -240,7 +240,7 @@ int session_components_seed(struct session_components *components, int waiting)
 {
 	if (seed_is_wanted(components->rules ? session_rules_program(components->rules) : NULL,
 			   components->options->recording ? components->options->recording->what : NULL))
-		return seed_report(&(struct seed_options){ in_scope, take_seeds, components, waiting });
+		return seed_report(&(struct seed_options){ component_in_scope, take_seeds, components, waiting });
 	return 0;
 }
 

@@ -115,7 +115,7 @@ static int find_cgroup(struct live_filter *filter, const char *name)
 }
 
 /* The last folder of a path. */
-static const char *last_of(const char *path)
+static const char *last_folder(const char *path)
 {
 	return strrchr(path, '/') + 1;
 }
@@ -123,7 +123,7 @@ static const char *last_of(const char *path)
 /* The folder that holds all of a unit, outside of containers. */
 static bool is_unit(const char *path, const char *name)
 {
-	const char *last = last_of(path);
+	const char *last = last_folder(path);
 	size_t length = strlen(name);
 	struct container container;
 
@@ -132,7 +132,7 @@ static bool is_unit(const char *path, const char *name)
 	return !container_of_path(path, &container) || !container.runtime;
 }
 
-static bool is_named(const struct container *container, const char *name)
+static bool is_container_named(const struct container *container, const char *name)
 {
 	size_t runtime = strlen(container->runtime), length;
 
@@ -150,14 +150,14 @@ static bool is_container(const char *path, const char *name)
 	struct container container, around;
 	char outer[PATH_BYTES];
 
-	if (!container_of_path(path, &container) || !container.runtime || !is_named(&container, name))
+	if (!container_of_path(path, &container) || !container.runtime || !is_container_named(&container, name))
 		return false;
-	snprintf(outer, sizeof outer, "%.*s", (int)(last_of(path) - 1 - path), path);
+	snprintf(outer, sizeof outer, "%.*s", (int)(last_folder(path) - 1 - path), path);
 	return !container_of_path(outer, &around) || !around.runtime || strcmp(around.id, container.id) != 0;
 }
 
 /* path is room for those of all cgroups below it. */
-static void walk(struct search *search, char path[PATH_BYTES], int depth)
+static void walk_cgroups(struct search *search, char path[PATH_BYTES], int depth)
 {
 	char folder[2 * PATH_BYTES];
 	size_t length = strlen(path);
@@ -174,25 +174,25 @@ static void walk(struct search *search, char path[PATH_BYTES], int depth)
 			search->result = add_cgroup(search->filter, path);
 			search->found++;
 		}
-		walk(search, path, depth + 1);
+		walk_cgroups(search, path, depth + 1);
 		path[length] = 0;
 	}
 	if (entries)
 		closedir(entries);
 }
 
-static int find_all(struct search *search)
+static int find_containers(struct search *search)
 {
 	char path[PATH_BYTES] = "";
 
-	walk(search, path, 0);
+	walk_cgroups(search, path, 0);
 	return search->result;
 }
 
-static int find_unit(struct live_filter *filter, const char *name)
+static int find_container_unit(struct live_filter *filter, const char *name)
 {
 	struct search search = { .filter = filter, .name = name, .is_meant = is_unit };
-	int result = find_all(&search);
+	int result = find_containers(&search);
 
 	if (result || search.found)
 		return result;
@@ -206,11 +206,11 @@ static int find_container(struct live_filter *filter, const char *name)
 	struct search search = { .filter = filter, .name = name, .is_meant = is_container };
 	size_t before = filter->cgroup_count;
 	char id[LIVE_FILTER_ID_BYTES];
-	int result = find_all(&search), named = 0;
+	int result = find_containers(&search), named = 0;
 
 	if (!result && !search.found && filter->find_id && (named = filter->find_id(name, filter->diag, id)) == 1) {
 		search.name = id;
-		result = find_all(&search);
+		result = find_containers(&search);
 	}
 	if (result || search.found == 1)
 		return result;
@@ -267,7 +267,7 @@ static int find_everything(struct live_filter *filter, const struct live_filter_
 	if (!result)
 		result = each(filter, &names->containers, find_container);
 	if (!result)
-		result = each(filter, &names->units, find_unit);
+		result = each(filter, &names->units, find_container_unit);
 	if (!result)
 		result = each(filter, &names->users, find_user);
 	return result ? result : each(filter, &names->comms, check_comm);

@@ -61,7 +61,7 @@ static int find_executable(const char *name)
 	return found;
 }
 
-static int explain(struct asterism_diag *diag, const char *name, int error)
+static int explain_launch_error(struct asterism_diag *diag, const char *name, int error)
 {
 	switch (error) {
 	case -ENOENT:
@@ -106,7 +106,7 @@ __attribute__((noreturn)) static void be_child(char *const *command, const struc
 	_exit(STATUS_NOT_RUN);
 }
 
-static void close_fd(int *fd)
+static void close_launch_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -131,7 +131,7 @@ int launch_prepare(char *const *command, const struct sock_fprog *filter, struct
 
 	*launch = (struct launch){ .pidfd = -1, .go_fd = -1, .error_fd = -1, .listener = { .fd = -1 } };
 	if (result)
-		return explain(diag, command[0], result);
+		return explain_launch_error(diag, command[0], result);
 	result = listener_init(&launch->listener, filter, diag);
 	if (result)
 		return result;
@@ -149,15 +149,15 @@ int launch_prepare(char *const *command, const struct sock_fprog *filter, struct
 	launch->go_fd = go[1];
 	launch->error_fd = error[0];
 	go[1] = error[0] = -1;
-	close_fd(&error[1]); /* who holds it is told apart from the command by it */
+	close_launch_fd(&error[1]); /* who holds it is told apart from the command by it */
 	result = take_child(launch, diag);
 	if (result)
 		launch_fini(launch);
 out:
-	close_fd(&go[0]);
-	close_fd(&go[1]);
-	close_fd(&error[0]);
-	close_fd(&error[1]);
+	close_launch_fd(&go[0]);
+	close_launch_fd(&go[1]);
+	close_launch_fd(&error[0]);
+	close_launch_fd(&error[1]);
 	return result;
 }
 
@@ -201,13 +201,13 @@ int launch_go(struct launch *launch, const char *name, struct asterism_diag *dia
 	do
 		got = read(launch->error_fd, &error, sizeof error);
 	while (got < 0 && errno == EINTR);
-	close_fd(&launch->go_fd); /* not before the word was seen: a closed pipe means not to go */
-	close_fd(&launch->error_fd);
+	close_launch_fd(&launch->go_fd); /* not before the word was seen: a closed pipe means not to go */
+	close_launch_fd(&launch->error_fd);
 	if (got != sizeof error)
 		return 0;
 	waitpid(launch->pid, NULL, 0);
 	launch->reaped = true;
-	return explain(diag, name, -error);
+	return explain_launch_error(diag, name, -error);
 }
 
 int launch_reap(struct launch *launch, int *status)
@@ -238,9 +238,9 @@ void launch_fini(struct launch *launch)
 	listener_fini(&launch->listener);
 	if (launch->pid == 0)
 		return;
-	close_fd(&launch->go_fd);
-	close_fd(&launch->error_fd);
-	close_fd(&launch->pidfd);
+	close_launch_fd(&launch->go_fd);
+	close_launch_fd(&launch->error_fd);
+	close_launch_fd(&launch->pidfd);
 	if (waits && !launch->reaped) {
 		kill(launch->pid, SIGKILL); /* a fork elsewhere in this process may hold the other end open */
 		waitpid(launch->pid, NULL, 0);

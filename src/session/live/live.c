@@ -70,7 +70,7 @@ struct live {
 	int failed; /* what the session had to go on in spite of */
 };
 
-static void end(struct live *live, enum session_end why)
+static void end_live(struct live *live, enum session_end why)
 {
 	live->outcome.end = why;
 	live->done = true;
@@ -140,7 +140,7 @@ static int attach(struct live *live, const struct session_rules *rules)
 	return result;
 }
 
-static int begin(struct live *live, const struct session_rules *rules)
+static int begin_live_rules(struct live *live, const struct session_rules *rules)
 {
 	const struct session_live_options *options = live->options;
 	int result = attach(live, rules);
@@ -164,7 +164,7 @@ static int begin(struct live *live, const struct session_rules *rules)
 	return go(live);
 }
 
-static void on_signal(struct live *live)
+static void live_on_signal(struct live *live)
 {
 	struct signalfd_siginfo info;
 
@@ -178,7 +178,7 @@ static void on_signal(struct live *live)
 		return;
 	if (!live->processes.launch.pid || live->processes.launch.reaped || live->outcome.signal) {
 		live->outcome.signal = (int)info.ssi_signo;
-		return end(live, SESSION_SIGNALLED);
+		return end_live(live, SESSION_SIGNALLED);
 	}
 	/* The terminal has sent it to the command as well; anybody else meant us alone. Its last events still count. */
 	live->outcome.signal = (int)info.ssi_signo;
@@ -207,7 +207,7 @@ static void end_or_wait(struct live *live)
 			wait_for_remaining(live);
 	}
 	if (!live->processes.count)
-		end(live, live->options->command ? SESSION_COMMAND_ENDED : SESSION_PIDS_ENDED);
+		end_live(live, live->options->command ? SESSION_COMMAND_ENDED : SESSION_PIDS_ENDED);
 }
 
 static void on_end(struct live *live, pid_t pid, int status)
@@ -215,13 +215,13 @@ static void on_end(struct live *live, pid_t pid, int status)
 	if (pid == live->processes.launch.pid) {
 		live->outcome.command_status = status;
 		if (live->outcome.signal)
-			return end(live, SESSION_SIGNALLED);
+			return end_live(live, SESSION_SIGNALLED);
 	}
 	if (!live->processes.count)
 		end_or_wait(live);
 }
 
-static void on_event(struct live *live, uint64_t woken)
+static void live_on_wake(struct live *live, uint64_t woken)
 {
 	int status;
 	pid_t pid = live_processes_ended(&live->processes, woken, &status);
@@ -229,7 +229,7 @@ static void on_event(struct live *live, uint64_t woken)
 	if (pid)
 		on_end(live, pid, status);
 	else if (woken == LIVE_WAKE_SIGNAL)
-		on_signal(live);
+		live_on_signal(live);
 }
 
 /* Arms the timer for the earlier of the parts' wish and the session's end. */
@@ -247,7 +247,7 @@ static int take_events(struct live *live)
 	int count = live_loop_take(&live->loop, woken, live->diag);
 
 	for (int i = 0; i < count; i++)
-		on_event(live, woken[i]);
+		live_on_wake(live, woken[i]);
 	return count < 0 ? count : 0;
 }
 
@@ -331,7 +331,7 @@ static void take_wanted(struct live *live)
 }
 
 /* Hands out what has come, and tells how long the parts can wait for more. */
-static int turn(struct live *live, uint64_t *wait_ns)
+static int turn_live(struct live *live, uint64_t *wait_ns)
 {
 	int result = session_components_poll(&live->components, wait_ns);
 
@@ -369,14 +369,14 @@ int live_step(struct live *live)
 	int result = outlast(live, take_events(live), &wait_ns);
 
 	if (!result) /* at the end, too: what came before it counts */
-		result = outlast(live, turn(live, &wait_ns), &wait_ns);
+		result = outlast(live, turn_live(live, &wait_ns), &wait_ns);
 	now = clock_now_ns();
 	if (!result && !live->done && now >= live->end_ns) {
-		end(live, live->outcome.signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
-		result = outlast(live, turn(live, &wait_ns), &wait_ns);
+		end_live(live, live->outcome.signal ? SESSION_SIGNALLED : SESSION_TIME_UP);
+		result = outlast(live, turn_live(live, &wait_ns), &wait_ns);
 	}
 	if (result)
-		end(live, SESSION_STOPPED);
+		end_live(live, SESSION_STOPPED);
 	if (live->options->on_progress && wait_ns > PROGRESS_NS)
 		wait_ns = PROGRESS_NS;
 	if (!live->done)
@@ -450,7 +450,7 @@ int live_open(const struct session_rules *rules, const struct session_live_optio
 	live->diag = diag;
 	live->loop = (struct live_loop){ -1, -1 };
 	live->processes.loop = &live->loop;
-	result = begin(live, rules);
+	result = begin_live_rules(live, rules);
 	if (result)
 		live_close(live);
 	else
@@ -474,7 +474,7 @@ int live_finish(struct live *live, struct session_totals *totals)
 }
 
 /* Steps to the end. */
-static int observe(struct live *live)
+static int observe_live(struct live *live)
 {
 	struct pollfd fd = { .fd = live_fd(live), .events = POLLIN };
 	int result;
@@ -503,7 +503,7 @@ int session_live(const struct session_rules *rules, const struct session_live_op
 	if (result)
 		return result;
 	outcome->began = true;
-	result = observe(live);
+	result = observe_live(live);
 	finished = live_finish(live, totals);
 	live_part(live, outcome);
 	live_close(live);

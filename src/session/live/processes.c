@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct live_process *find(const struct live_processes *processes, pid_t pid)
+static struct live_process *find_live_process(const struct live_processes *processes, pid_t pid)
 {
 	for (size_t i = 0; i < processes->count; i++) {
 		if (processes->items[i].pid == pid)
@@ -17,7 +17,8 @@ static struct live_process *find(const struct live_processes *processes, pid_t p
 	return NULL;
 }
 
-static int enter(struct live_processes *processes, const struct live_process *process, struct asterism_diag *diag)
+static int enter_live_process(struct live_processes *processes, const struct live_process *process,
+			      struct asterism_diag *diag)
 {
 	uint64_t what = (uint64_t)process->pid << LIVE_WAKE_BITS | LIVE_WAKE_PROCESS;
 	int result;
@@ -30,7 +31,7 @@ static int enter(struct live_processes *processes, const struct live_process *pr
 	return result;
 }
 
-static int explain(pid_t pid, int error, struct asterism_diag *diag)
+static int explain_process_error(pid_t pid, int error, struct asterism_diag *diag)
 {
 	switch (error) {
 	case ESRCH:
@@ -51,12 +52,12 @@ int live_processes_add(struct live_processes *processes, pid_t pid, struct aster
 
 	if (pid == getpid())
 		return diag_error(diag, NULL, -EINVAL, "a session does not observe itself (process %d)", (int)pid);
-	if (find(processes, pid))
+	if (find_live_process(processes, pid))
 		return 0;
 	process.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process.pidfd < 0)
-		return explain(pid, errno, diag);
-	result = enter(processes, &process, diag);
+		return explain_process_error(pid, errno, diag);
+	result = enter_live_process(processes, &process, diag);
 	if (!result)
 		return 1;
 	close(process.pidfd);
@@ -71,7 +72,7 @@ int live_processes_launch(struct live_processes *processes, char *const *command
 
 	if (result)
 		return result;
-	result = enter(processes, &(struct live_process){ launch->pid, launch->pidfd, true }, diag);
+	result = enter_live_process(processes, &(struct live_process){ launch->pid, launch->pidfd, true }, diag);
 	if (result)
 		live_processes_drop_launch(processes);
 	return result;
@@ -79,7 +80,7 @@ int live_processes_launch(struct live_processes *processes, char *const *command
 
 void live_processes_forget(struct live_processes *processes, pid_t pid)
 {
-	struct live_process *process = find(processes, pid);
+	struct live_process *process = find_live_process(processes, pid);
 
 	if (!process)
 		return;
@@ -92,7 +93,7 @@ void live_processes_forget(struct live_processes *processes, pid_t pid)
 pid_t live_processes_ended(struct live_processes *processes, uint64_t woken, int *status)
 {
 	pid_t pid = (pid_t)(woken >> LIVE_WAKE_BITS);
-	const struct live_process *process = find(processes, pid);
+	const struct live_process *process = find_live_process(processes, pid);
 
 	if ((woken & ((1u << LIVE_WAKE_BITS) - 1)) != LIVE_WAKE_PROCESS || !process)
 		return 0;

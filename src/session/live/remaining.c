@@ -13,7 +13,7 @@ struct search {
 	struct session_remaining *found;
 };
 
-static int look(void *context, int pid)
+static int look_at_remaining(void *context, int pid)
 {
 	struct search *search = context;
 	uint64_t birth;
@@ -31,5 +31,5 @@ void remaining_find(bool (*in_scope)(void *context, int pid), void *context, str
 	struct search search = { .in_scope = in_scope, .context = context, .found = found };
 
 	*found = (struct session_remaining){ 0 };
-	proc_each("/proc", look, &search);
+	proc_each("/proc", look_at_remaining, &search);
 }

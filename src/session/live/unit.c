@@ -13,7 +13,7 @@
 /* A rule that floods must not keep its unit from ending. */
 enum { LAST_BATCHES = 64 };
 
-static int report(void *context, const struct program_match *match)
+static int report_unit_match(void *context, const struct program_match *match)
 {
 	const struct live_unit *unit = context;
 
@@ -21,7 +21,7 @@ static int report(void *context, const struct program_match *match)
 }
 
 /* A match that asks is told when it has its verdict. */
-static int on_match(void *context, const struct program_match *match)
+static int unit_on_match(void *context, const struct program_match *match)
 {
 	struct live_unit *unit = context;
 	struct verdicts *verdicts = unit->responses.verdicts;
@@ -34,27 +34,27 @@ static int on_match(void *context, const struct program_match *match)
 	if (!reactions_do(unit->responses.reactions, match, &reported) || result < 0)
 		return result;
 	if (!verdicts || !verdicts_take(verdicts, &reported, &result))
-		result = report(unit, &reported);
+		result = report_unit_match(unit, &reported);
 	if (result >= 0 && unit->options.on_found && !unit->muted)
 		unit->options.on_found(unit->options.context, &reported);
 	return result;
 }
 
-static bool in_scope(void *context, int pid)
+static bool unit_in_scope(void *context, int pid)
 {
 	const struct live_unit *unit = context;
 
 	return unit->executor && executor_has(unit->executor, pid);
 }
 
-static int snapshot(void *context, const char *rule)
+static int unit_snapshot(void *context, const char *rule)
 {
 	const struct live_unit *unit = context;
 
 	return unit->options.snapshot(unit->options.context, rule);
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int unit_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	const struct live_unit *unit = context;
 	const struct live_unit_options *options = &unit->options;
@@ -68,19 +68,19 @@ int live_unit_open(struct live_unit *unit, const struct live_unit_options *optio
 		.program = session_rules_program(options->rules),
 		.catalog = session_rules_catalog(options->rules),
 		.policy = options->policy,
-		.in_scope = in_scope,
-		.snapshot = options->snapshot ? snapshot : NULL,
+		.in_scope = unit_in_scope,
+		.snapshot = options->snapshot ? unit_snapshot : NULL,
 		.on_ask = options->on_ask,
 		.ask_command = options->ask_command,
 		.ask_context = options->ask_context,
-		.report = report,
+		.report = report_unit_match,
 		.context = unit,
 		.stops = options->stops,
 	};
 
 	*unit = (struct live_unit){ .options = *options };
 	meaning_users_ask(responses.program->users); /* what is seen is of this host */
-	if (aggregates_new(responses.program, on_aggregate, unit, &unit->aggregates))
+	if (aggregates_new(responses.program, unit_on_aggregate, unit, &unit->aggregates))
 		return diag_no_memory(diag);
 	return responses_open(&unit->responses, &responses, diag);
 }
@@ -101,7 +101,7 @@ int live_unit_start(struct live_unit *unit, struct recording *recording, struct 
 		.allowed = reactions_allowed(unit->responses.reactions),
 		.anywhere = options->policy && options->policy->anywhere,
 		.stops = unit->responses.verdicts ? verdicts_stops(unit->responses.verdicts) : NULL,
-		.on_match = on_match,
+		.on_match = unit_on_match,
 		.context = unit,
 		.batch = options->batch,
 		.deliver_all = options->on_found != NULL,
@@ -140,7 +140,7 @@ void live_unit_forget(const struct live_unit *unit, const struct live_loop *loop
 	live_loop_forget(loop, calling_fd(unit->calling));
 }
 
-static int first_of(const int *results, size_t count)
+static int first_failed(const int *results, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (results[i])
@@ -170,7 +170,7 @@ int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 	int results[5];
 
 	results[0] = executor_poll(unit->executor, &wait_for_rules);
-	results[1] = veto_poll(unit->options.veto, on_match, unit);
+	results[1] = veto_poll(unit->options.veto, unit_on_match, unit);
 	if (wait_for_rules < *wait_ns)
 		*wait_ns = wait_for_rules;
 	results[2] = responses_poll(&unit->responses, clock_now_ns(), wait_ns);
@@ -178,7 +178,7 @@ int live_unit_poll(struct live_unit *unit, uint64_t *wait_ns)
 	results[4] = calling_poll(unit->calling, wait_ns);
 	if (results[0] == EXECUTOR_PAUSE) /* there is more; what failed meanwhile matters more */
 		return results[1] ? results[1] : results[2] ? results[2] : EXECUTOR_PAUSE;
-	return first_of(results, 5);
+	return first_failed(results, 5);
 }
 
 void live_unit_count(const struct live_unit *unit, struct session_totals *totals)
@@ -212,7 +212,7 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 	if (verdicts)
 		verdicts_refuse(verdicts);
 	veto_settle(unit->options.veto);
-	results[0] = veto_poll(unit->options.veto, on_match, unit);
+	results[0] = veto_poll(unit->options.veto, unit_on_match, unit);
 	results[1] = executor_finish(unit->executor);
 	results[2] = EXECUTOR_PAUSE;
 	for (int i = 0; i < LAST_BATCHES && results[2] == EXECUTOR_PAUSE; i++)
@@ -224,7 +224,7 @@ int live_unit_finish(struct live_unit *unit, struct session_totals *totals)
 	results[4] = live_unit_tallies(unit, &totals->tallies);
 	results[5] = reactions_refusals(unit->responses.reactions, &totals->refusals);
 	results[6] = aggregates_finish(unit->aggregates);
-	return first_of(results, 7);
+	return first_failed(results, 7);
 }
 
 void live_unit_close(struct live_unit *unit)

@@ -30,7 +30,7 @@ static const char *hint_for(const char *file)
 	return NULL;
 }
 
-static int say(struct asterism_diag *diag, const char *file, const char *text)
+static int say_input_error(struct asterism_diag *diag, const char *file, const char *text)
 {
 	struct diag_source source = { .file = session_input_name(file) };
 
@@ -38,7 +38,7 @@ static int say(struct asterism_diag *diag, const char *file, const char *text)
 	return -EINVAL;
 }
 
-static const char *describe(int error)
+static const char *error_text(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -58,10 +58,10 @@ int session_input_open(const char *file, struct asterism_diag *diag)
 	int fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return say(diag, file, describe(errno));
+		return say_input_error(diag, file, error_text(errno));
 	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
 		close(fd);
-		return say(diag, file, describe(EISDIR));
+		return say_input_error(diag, file, error_text(EISDIR));
 	}
 	return fd;
 }
@@ -93,7 +93,7 @@ bool session_input_is_trace(const char *file)
 }
 
 /* Reads to the end or past limit. */
-static int read_all(int fd, size_t limit, char **text, size_t *length)
+static int read_whole_input(int fd, size_t limit, char **text, size_t *length)
 {
 	size_t capacity = 0;
 
@@ -130,14 +130,14 @@ int session_input_read(const char *file, size_t limit, struct asterism_diag *dia
 
 	if (fd < 0)
 		return fd;
-	result = read_all(fd, limit, &read_text, &read_length);
+	result = read_whole_input(fd, limit, &read_text, &read_length);
 	close(fd);
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	else if (result < 0)
-		result = say(diag, file, describe(-result));
+		result = say_input_error(diag, file, error_text(-result));
 	else if (read_length > limit)
-		result = say(diag, file, "this file is too large: rule files may have 16 MiB");
+		result = say_input_error(diag, file, "this file is too large: rule files may have 16 MiB");
 	if (result < 0) {
 		alloc_free(read_text);
 		return result;

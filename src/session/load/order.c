@@ -14,7 +14,8 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct event_type *type_of(const struct program *program, struct event_catalog *catalog, uint32_t type)
+static const struct event_type *ordered_type(const struct program *program, struct event_catalog *catalog,
+					     uint32_t type)
 {
 	return event_catalog_find(catalog, program_text(program, program->types[type].name));
 }
@@ -22,7 +23,7 @@ static const struct event_type *type_of(const struct program *program, struct ev
 /* Whether what the rule looks at in events of its type number may be awaited. -ENOMEM. */
 static int may_wait(const struct program *program, struct event_catalog *catalog, uint32_t rule, uint32_t number)
 {
-	const struct event_type *type = type_of(program, catalog, number);
+	const struct event_type *type = ordered_type(program, catalog, number);
 	bool may[EVENT_FIELDS_MAX] = { false }, reads[EVENT_FIELDS_MAX] = { false }, begins = false;
 
 	if (!type)
@@ -65,7 +66,7 @@ int session_report_order(const struct program *program, struct event_catalog *ca
 
 	for (uint32_t i = 0; i < row->over_count; i++) {
 		uint32_t number = program->indices[row->first_over + i];
-		const struct event_type *type = type_of(program, catalog, number);
+		const struct event_type *type = ordered_type(program, catalog, number);
 		int may = may_wait(program, catalog, rule, number);
 
 		if (may < 0)

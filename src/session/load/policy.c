@@ -22,7 +22,7 @@ struct reading {
 	uint32_t line;
 };
 
-static int wrong(const struct reading *reading, const char *hint, const char *what, const char *word)
+static int wrong_policy(const struct reading *reading, const char *hint, const char *what, const char *word)
 {
 	struct diag_location location = { .source = &reading->source, .line = reading->line, .column = 1, .length = 1 };
 
@@ -40,16 +40,16 @@ static int allow(const struct reading *reading, const char *name)
 		return 0;
 	}
 	if (!action)
-		return wrong(reading, react_nearest(name), "unknown action", name);
+		return wrong_policy(reading, react_nearest(name), "unknown action", name);
 	if (policy_allows(policy, action))
 		return 0;
 	if (policy->action_count == POLICY_ACTIONS_MAX)
-		return wrong(reading, NULL, "too many actions, at", name);
+		return wrong_policy(reading, NULL, "too many actions, at", name);
 	policy->actions[policy->action_count++] = action;
 	return 0;
 }
 
-static int read_line(const struct reading *reading, char *line)
+static int read_policy_line(const struct reading *reading, char *line)
 {
 	static const char blanks[] = " \t\r\n,";
 	const struct {
@@ -69,15 +69,16 @@ static int read_line(const struct reading *reading, char *line)
 			continue;
 		*switches[i].is_on = true;
 		word = strtok_r(NULL, blanks, &state);
-		return word ? wrong(reading, switches[i].name, "a statement without arguments is followed by", word)
+		return word ? wrong_policy(reading, switches[i].name, "a statement without arguments is followed by",
+					   word)
 			    : 0;
 	}
 	if (strcmp(word, "allow") != 0)
-		return wrong(reading, "'allow ACTION, ...', 'outside-scope' or 'clients-define'", "unknown statement",
-			     word);
+		return wrong_policy(reading, "'allow ACTION, ...', 'outside-scope' or 'clients-define'",
+				    "unknown statement", word);
 	word = strtok_r(NULL, blanks, &state);
 	if (!word)
-		return wrong(reading, "write 'allow Stop, Continue' or 'allow all'", "no action after", "allow");
+		return wrong_policy(reading, "write 'allow Stop, Continue' or 'allow all'", "no action after", "allow");
 	for (; word && !result; word = strtok_r(NULL, blanks, &state))
 		result = allow(reading, word);
 	return result;
@@ -95,9 +96,9 @@ int policy_read(struct session_policy *policy, const char *path, struct asterism
 	while (!result && fgets(line, sizeof line, file)) {
 		reading.line++;
 		if (!strchr(line, '\n') && !feof(file))
-			result = wrong(&reading, NULL, "the line is too long:", "...");
+			result = wrong_policy(&reading, NULL, "the line is too long:", "...");
 		else
-			result = read_line(&reading, line);
+			result = read_policy_line(&reading, line);
 	}
 	if (!result && ferror(file))
 		result = diag_error(diag, NULL, -EIO, "cannot read %s", path);
@@ -153,8 +154,8 @@ static bool lists_called(const struct program *program, const struct program_rul
 	return false;
 }
 
-static int judge(const struct program *program, struct event_catalog *catalog, const struct program_whose *whose,
-		 enum hearsay *hearsay)
+static int judge_hearsay(const struct program *program, struct event_catalog *catalog,
+			 const struct program_whose *whose, enum hearsay *hearsay)
 {
 	struct program_reached fed;
 	int result = 0;
@@ -200,8 +201,8 @@ static int refuse_hearsay(const struct program *program, const struct program_ru
 		program_sort(rule), program_text(program, rule->name), action->name);
 }
 
-static int check_rule(const struct session_policy *policy, const struct program *program,
-		      const struct program_rule *rule, enum hearsay hearsay, struct asterism_diag *diag)
+static int check_policy_rule(const struct session_policy *policy, const struct program *program,
+			     const struct program_rule *rule, enum hearsay hearsay, struct asterism_diag *diag)
 {
 	int result = 0;
 
@@ -227,10 +228,10 @@ int policy_check(const struct session_policy *policy, const struct program *prog
 	struct program_whose *whose = NULL;
 	int result = 0;
 
-	if (!hearsay || program_find_whose(program, &whose) || judge(program, catalog, whose, hearsay))
+	if (!hearsay || program_find_whose(program, &whose) || judge_hearsay(program, catalog, whose, hearsay))
 		result = diag_no_memory(diag);
 	for (uint32_t i = 0; i < program->rule_count && result != -ENOMEM; i++)
-		if (check_rule(policy, program, &program->rules[i], hearsay[i], diag))
+		if (check_policy_rule(policy, program, &program->rules[i], hearsay[i], diag))
 			result = -EINVAL;
 	alloc_free(whose);
 	alloc_free(hearsay);

@@ -71,8 +71,8 @@ static uint32_t unraised(const struct program *program, struct event_catalog *ca
 						  : unraised_element(program, catalog, rule);
 }
 
-static void report(const struct program *program, const struct program_rule *rule, uint32_t type,
-		   enum asterism_severity severity, struct asterism_diag *diag)
+static void report_raised(const struct program *program, const struct program_rule *rule, uint32_t type,
+			  enum asterism_severity severity, struct asterism_diag *diag)
 {
 	diag_add(diag, severity, NULL, NULL,
 		 "%s %s waits for %s, which is only declared: the kernel does not raise it, and no rule or machine "
@@ -87,7 +87,7 @@ void session_warn_unraised(const struct program *program, struct event_catalog *
 		uint32_t type = unraised(program, catalog, &program->rules[i]);
 
 		if (type != PROGRAM_NONE)
-			report(program, &program->rules[i], type, ASTERISM_WARNING, diag);
+			report_raised(program, &program->rules[i], type, ASTERISM_WARNING, diag);
 	}
 }
 
@@ -102,6 +102,6 @@ int session_check_raised(const struct program *program, struct event_catalog *ca
 		return 0;
 	/* Beside others a machine that is for traces, such as one of the library's, ends no session. */
 	warns = rule->semantics == PROGRAM_MACHINE && sees_anything(program, catalog);
-	report(program, rule, type, warns ? ASTERISM_WARNING : ASTERISM_ERROR, diag);
+	report_raised(program, rule, type, warns ? ASTERISM_WARNING : ASTERISM_ERROR, diag);
 	return warns ? 0 : -EINVAL;
 }

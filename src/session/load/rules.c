@@ -104,7 +104,7 @@ static int read_input(struct lang_input *input, const struct session_rules_file 
 }
 
 /* A copy with a NUL behind it. */
-static int copy_text(struct lang_input *input, const char *name, const void *bytes, size_t length)
+static int copy_input_text(struct lang_input *input, const char *name, const void *bytes, size_t length)
 {
 	char *text = alloc_zero(length + 1, 1);
 
@@ -137,7 +137,7 @@ static int read_inputs(struct session_rules *rules, const struct session_rules_f
 
 		if (!file->text)
 			result = read_input(input, file, diag);
-		else if (copy_text(input, file->path, file->text, file->length) || take_bare(input, file))
+		else if (copy_input_text(input, file->path, file->text, file->length) || take_bare(input, file))
 			result = diag_no_memory(diag);
 	}
 	if (!result)
@@ -173,7 +173,7 @@ static int copy_input(struct session_rules *rules, const struct session_rules_so
 		return diag_no_memory(diag);
 	rules->input_count = 1;
 	rules->from_image = source->is_image;
-	return copy_text(rules->inputs, source->name, source->bytes, source->length) ? diag_no_memory(diag) : 0;
+	return copy_input_text(rules->inputs, source->name, source->bytes, source->length) ? diag_no_memory(diag) : 0;
 }
 
 int session_catalog_new(struct asterism_diag *diag, struct event_catalog **made)
@@ -388,8 +388,8 @@ static int make_program(struct session_rules *rules, struct asterism_diag *diag)
 }
 
 /* Consumes rules. */
-static int make(struct session_rules *rules, const struct event_catalog_access *access, struct asterism_diag *diag,
-		struct session_rules **made)
+static int make_session_rules(struct session_rules *rules, const struct event_catalog_access *access,
+			      struct asterism_diag *diag, struct session_rules **made)
 {
 	int result = session_catalog_new(diag, &rules->catalog);
 
@@ -445,7 +445,7 @@ int session_rules_read_files(const struct session_rules_files *files, struct ast
 	if (!result)
 		result = read_exceptions(rules, files, diag);
 	if (!result)
-		return make(rules, NULL, diag, read_rules);
+		return make_session_rules(rules, NULL, diag, read_rules);
 	rules->measures = NULL;
 	session_rules_free(rules);
 	return result;
@@ -461,7 +461,7 @@ int session_rules_take(const struct session_rules_source *source, struct asteris
 		return diag_no_memory(diag);
 	result = copy_input(rules, source, diag);
 	if (!result)
-		return make(rules, &source->access, diag, taken);
+		return make_session_rules(rules, &source->access, diag, taken);
 	session_rules_free(rules);
 	return result;
 }

@@ -18,7 +18,7 @@ struct asking {
 	bool is_heartbeat;
 };
 
-static int wrong(const struct asking *asking, const char *what)
+static int wrong_question(const struct asking *asking, const char *what)
 {
 	diag_add(asking->diag, ASTERISM_ERROR, NULL,
 		 asking->is_heartbeat
@@ -47,7 +47,7 @@ static const struct {
 };
 
 /* A number with a unit, and what may stand behind it. */
-static bool read_number(const char *text, size_t length, int64_t *number)
+static bool read_measure_number(const char *text, size_t length, int64_t *number)
 {
 	char copy[48], *end;
 	double real;
@@ -80,15 +80,15 @@ static int ask_linear(const struct asking *asking, const char *value, size_t len
 	int64_t count;
 
 	if (shape->buckets)
-		return wrong(asking, "there is one histogram already");
-	if (!dots || !slash || slash < dots || !read_number(value, (size_t)(dots - value), &shape->low) ||
-	    !read_number(dots + 2, (size_t)(slash - dots - 2), &shape->high) ||
-	    !read_number(slash + 1, (size_t)(value + length - slash - 1), &count))
-		return wrong(asking, "write a linear histogram as linear=LOW..HIGH/BUCKETS");
+		return wrong_question(asking, "there is one histogram already");
+	if (!dots || !slash || slash < dots || !read_measure_number(value, (size_t)(dots - value), &shape->low) ||
+	    !read_measure_number(dots + 2, (size_t)(slash - dots - 2), &shape->high) ||
+	    !read_measure_number(slash + 1, (size_t)(value + length - slash - 1), &count))
+		return wrong_question(asking, "write a linear histogram as linear=LOW..HIGH/BUCKETS");
 	if (shape->low >= shape->high)
-		return wrong(asking, "LOW of the histogram must be less than HIGH");
+		return wrong_question(asking, "LOW of the histogram must be less than HIGH");
 	if (count < 1 || count > MEASURE_BUCKETS_MAX)
-		return wrong(asking, "a histogram has 1 to 4096 buckets");
+		return wrong_question(asking, "a histogram has 1 to 4096 buckets");
 	shape->buckets = MEASURE_LINEAR;
 	shape->bucket_count = (uint32_t)count;
 	return 0;
@@ -99,9 +99,9 @@ static int ask_log(const struct asking *asking, const char *value, size_t length
 	struct measure_shape *shape = &asking->item->shape.measure;
 
 	if (value || length)
-		return wrong(asking, "log takes no value");
+		return wrong_question(asking, "log takes no value");
 	if (shape->buckets)
-		return wrong(asking, "there is one histogram already");
+		return wrong_question(asking, "there is one histogram already");
 	shape->buckets = MEASURE_LOG;
 	return 0;
 }
@@ -109,8 +109,8 @@ static int ask_log(const struct asking *asking, const char *value, size_t length
 static int ask_by(const struct asking *asking, const char *value, size_t length)
 {
 	if (!length || asking->item->by)
-		return wrong(asking,
-			     length ? "by=FIELD can be given only once" : "by needs the name of a field: by=FIELD");
+		return wrong_question(asking, length ? "by=FIELD can be given only once"
+						     : "by needs the name of a field: by=FIELD");
 	asking->item->by = part_of(value, length);
 	return asking->item->by ? 0 : diag_no_memory(asking->diag);
 }
@@ -121,8 +121,8 @@ static int ask_keys(const struct asking *asking, const char *value, size_t lengt
 					      : &asking->item->shape.measure.keys_most;
 	int64_t count;
 
-	if (!value || !read_number(value, length, &count) || count < 1 || count > MEASURE_KEYS_MAX)
-		return wrong(asking, "N of keys=N must be between 1 and 65536");
+	if (!value || !read_measure_number(value, length, &count) || count < 1 || count > MEASURE_KEYS_MAX)
+		return wrong_question(asking, "N of keys=N must be between 1 and 65536");
 	*most = (uint32_t)count;
 	return 0;
 }
@@ -151,13 +151,13 @@ static int ask_word(const struct asking *asking, const char *text, size_t length
 		    (asking->is_heartbeat && !word->of_heartbeats))
 			continue;
 		if (!equals && word->ask != ask_log)
-			return wrong(asking, "linear, by and keys need a value after '='");
+			return wrong_question(asking, "linear, by and keys need a value after '='");
 		return word->ask(asking, equals ? equals + 1 : NULL, equals ? length - name - 1 : 0);
 	}
-	return wrong(asking,
-		     asking->is_heartbeat
-			     ? "after the time only by=FIELD and keys=N can follow"
-			     : "after the name only log, linear=LOW..HIGH/BUCKETS, by=FIELD and keys=N can follow");
+	return wrong_question(
+		asking, asking->is_heartbeat
+				? "after the time only by=FIELD and keys=N can follow"
+				: "after the name only log, linear=LOW..HIGH/BUCKETS, by=FIELD and keys=N can follow");
 }
 
 /* "EVENT[.FIELD]" or "EVENT=TIME". */
@@ -169,14 +169,14 @@ static int ask_what(const struct asking *asking, size_t length)
 	int64_t limit_ns;
 
 	if (!name || (mark && name + 1 == length))
-		return wrong(asking, "the name of an event is missing");
+		return wrong_question(asking, "the name of an event is missing");
 	item->event = part_of(asking->text, name);
 	if (!item->event)
 		return diag_no_memory(asking->diag);
 	if (asking->is_heartbeat) {
-		if (!mark || !read_number(mark + 1, length - name - 1, &limit_ns) || limit_ns < 1 ||
+		if (!mark || !read_measure_number(mark + 1, length - name - 1, &limit_ns) || limit_ns < 1 ||
 		    isdigit((unsigned char)asking->text[length - 1]))
-			return wrong(
+			return wrong_question(
 				asking,
 				"a heartbeat needs a time with a unit after which the event is missing: EVENT=TIME");
 		item->shape.heartbeat.limit_ns = (uint64_t)limit_ns;

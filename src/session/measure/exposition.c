@@ -153,7 +153,8 @@ static void begin_bucket(struct text_buffer *text, const struct measures_item *i
 	text_append(text, ",le=\"");
 }
 
-static void put_histogram(struct text_buffer *text, const struct measures_item *item, uint32_t row, uint64_t *counts)
+static void put_exposed_histogram(struct text_buffer *text, const struct measures_item *item, uint32_t row,
+				  uint64_t *counts)
 {
 	const void *key = monitor_keys_get(measure_keys(item->measure), row);
 	struct measure_sum sum;
@@ -189,7 +190,7 @@ static void put_histograms(struct text_buffer *text, const struct measures *meas
 		uint64_t *counts = alloc_zero(buckets + (size_t)1, sizeof *counts);
 
 		for (uint32_t row = 0; counts && buckets && row < rows_of(item); row++)
-			put_histogram(text, item, row, counts);
+			put_exposed_histogram(text, item, row, counts);
 		alloc_free(counts);
 	}
 }
@@ -213,7 +214,7 @@ static const struct rest {
 	  offsetof(struct heartbeat_counts, other), NULL },
 };
 
-static void put_rest(struct text_buffer *text, const struct measures *measures, const struct rest *rest)
+static void put_exposed_rest(struct text_buffer *text, const struct measures *measures, const struct rest *rest)
 {
 	exposition_head(text, rest->name, rest->type, rest->help);
 	for (size_t i = 0; i < measures_count(measures); i++) {
@@ -245,5 +246,5 @@ void measure_put_metrics(struct text_buffer *text, const struct measures *measur
 		put_metric(text, measures, &metrics[i]);
 	put_histograms(text, measures);
 	for (size_t i = 0; i < sizeof rests / sizeof *rests; i++)
-		put_rest(text, measures, &rests[i]);
+		put_exposed_rest(text, measures, &rests[i]);
 }

@@ -10,31 +10,32 @@
 
 #include <inttypes.h>
 
-static void put_number(FILE *stream, const char *name, uint64_t number)
+static void put_measure_number(FILE *stream, const char *name, uint64_t number)
 {
 	fprintf(stream, ",\"%s\":%" PRIu64, name, number);
 }
 
-static void put_real(FILE *stream, const char *name, double real)
+static void put_real_json(FILE *stream, const char *name, double real)
 {
 	fprintf(stream, ",\"%s\":", name);
 	real_put(stream, real);
 }
 
-static void put_value(FILE *stream, const char *name, const struct measures_item *item, union monitor_value value)
+static void put_measure_value(FILE *stream, const char *name, const struct measures_item *item,
+			      union monitor_value value)
 {
 	fprintf(stream, ",\"%s\":", name);
 	measure_write(stream, measure_word(item), value);
 }
 
-static void put_name(FILE *stream, const char *what, const struct measures_item *item)
+static void put_measure_name(FILE *stream, const char *what, const struct measures_item *item)
 {
 	fprintf(stream, "{\"%s\":\"", what);
 	measure_write_name(stream, item);
 	putc('"', stream);
 }
 
-static void put_key(FILE *stream, const struct measures_item *item, const void *key)
+static void put_measure_key(FILE *stream, const struct measures_item *item, const void *key)
 {
 	if (!item->key)
 		return;
@@ -47,17 +48,17 @@ static void put_key(FILE *stream, const struct measures_item *item, const void *
 
 static void put_times(FILE *stream, const struct measure_sum *sum)
 {
-	put_number(stream, "first_ns", sum->first_ns);
-	put_number(stream, "last_ns", sum->last_ns);
+	put_measure_number(stream, "first_ns", sum->first_ns);
+	put_measure_number(stream, "last_ns", sum->last_ns);
 	if (sum->count - sum->late < 2)
 		return;
-	put_real(stream, "rate", measure_rate(sum));
+	put_real_json(stream, "rate", measure_rate(sum));
 	fprintf(stream, ",\"interval_ns\":{\"min\":%" PRIu64 ",\"mean\":", sum->interval_least_ns);
 	real_put(stream, measure_interval_mean_ns(sum));
-	put_number(stream, "max", sum->interval_most_ns);
+	put_measure_number(stream, "max", sum->interval_most_ns);
 	putc('}', stream);
-	put_number(stream, "jitter_ns", sum->jitter16_ns >> 4);
-	put_number(stream, "jitter_max_ns", sum->jitter_most_ns);
+	put_measure_number(stream, "jitter_ns", sum->jitter16_ns >> 4);
+	put_measure_number(stream, "jitter_max_ns", sum->jitter_most_ns);
 }
 
 static void put_range(FILE *stream, const struct measure_shape *shape, uint32_t bucket)
@@ -73,8 +74,8 @@ static void put_range(FILE *stream, const struct measure_shape *shape, uint32_t 
 	fprintf(stream, "%" PRIu64 ",%" PRIu64, range.low, range.high);
 }
 
-static void put_histogram(FILE *stream, const struct measures_item *item, const struct measure_sum *sum,
-			  const uint64_t *counts)
+static void put_histogram_json(FILE *stream, const struct measures_item *item, const struct measure_sum *sum,
+			       const uint64_t *counts)
 {
 	const char *separator = "";
 
@@ -89,26 +90,26 @@ static void put_histogram(FILE *stream, const struct measures_item *item, const 
 		separator = ",";
 	}
 	putc(']', stream);
-	put_number(stream, "below", sum->below);
-	put_number(stream, "above", sum->above);
+	put_measure_number(stream, "below", sum->below);
+	put_measure_number(stream, "above", sum->above);
 	putc('}', stream);
 }
 
-static void put_row(FILE *stream, const struct measures_item *item, uint32_t row, uint64_t *counts)
+static void put_measure_row(FILE *stream, const struct measures_item *item, uint32_t row, uint64_t *counts)
 {
 	struct measure_sum sum;
 
 	measure_read(item->measure, row, &sum, counts);
-	put_name(stream, "measure", item);
-	put_key(stream, item, monitor_keys_get(measure_keys(item->measure), row));
-	put_number(stream, "count", sum.count);
-	put_number(stream, "late", sum.late);
+	put_measure_name(stream, "measure", item);
+	put_measure_key(stream, item, monitor_keys_get(measure_keys(item->measure), row));
+	put_measure_number(stream, "count", sum.count);
+	put_measure_number(stream, "late", sum.late);
 	if (sum.count)
 		put_times(stream, &sum);
 	if (item->value && sum.values) {
-		put_value(stream, "min", item, sum.least);
-		put_real(stream, "mean", measure_mean(item->measure, &sum));
-		put_value(stream, "max", item, sum.most);
+		put_measure_value(stream, "min", item, sum.least);
+		put_real_json(stream, "mean", measure_mean(item->measure, &sum));
+		put_measure_value(stream, "max", item, sum.most);
 	}
 	if (item->value && item->value->unit) {
 		fputs(",\"unit\":\"", stream);
@@ -116,7 +117,7 @@ static void put_row(FILE *stream, const struct measures_item *item, uint32_t row
 		putc('"', stream);
 	}
 	if (measure_bucket_count(item->measure))
-		put_histogram(stream, item, &sum, counts);
+		put_histogram_json(stream, item, &sum, counts);
 	fputs("}\n", stream);
 }
 
@@ -126,12 +127,12 @@ static void put_measure(FILE *stream, const struct measures_item *item)
 	uint64_t *counts = rows ? alloc_zero(measure_bucket_count(item->measure) + (size_t)1, sizeof *counts) : NULL;
 
 	for (uint32_t i = 0; counts && i < rows; i++)
-		put_row(stream, item, i, counts);
+		put_measure_row(stream, item, i, counts);
 	alloc_free(counts);
-	put_name(stream, "measured", item);
-	put_number(stream, "keys", rows);
-	put_number(stream, "other", item->measure ? measure_other(item->measure) : 0);
-	put_number(stream, "lost", item->measure ? measure_lost(item->measure) : 0);
+	put_measure_name(stream, "measured", item);
+	put_measure_number(stream, "keys", rows);
+	put_measure_number(stream, "other", item->measure ? measure_other(item->measure) : 0);
+	put_measure_number(stream, "lost", item->measure ? measure_lost(item->measure) : 0);
 	fprintf(stream, ",\"complete\":%s}\n", rows && !counts ? "false" : "true");
 }
 
@@ -141,14 +142,14 @@ static void put_heartbeat(FILE *stream, const struct measures_item *item)
 
 	if (item->heartbeat)
 		heartbeat_count(item->heartbeat, &counts);
-	put_name(stream, "heartbeat", item);
-	put_number(stream, "limit_ns", item->shape.heartbeat.limit_ns);
-	put_number(stream, "count", counts.elements);
-	put_number(stream, "missed", counts.missed);
-	put_number(stream, "missing", counts.missing);
-	put_number(stream, "other", counts.other);
-	put_number(stream, "untold", counts.untold);
-	put_number(stream, "lost", counts.lost);
+	put_measure_name(stream, "heartbeat", item);
+	put_measure_number(stream, "limit_ns", item->shape.heartbeat.limit_ns);
+	put_measure_number(stream, "count", counts.elements);
+	put_measure_number(stream, "missed", counts.missed);
+	put_measure_number(stream, "missing", counts.missing);
+	put_measure_number(stream, "other", counts.other);
+	put_measure_number(stream, "untold", counts.untold);
+	put_measure_number(stream, "lost", counts.lost);
 	fputs("}\n", stream);
 }
 

@@ -34,7 +34,7 @@ int measures_check(bool is_heartbeat, const char *text, struct asterism_diag *di
 	return result;
 }
 
-static int add(struct measures *measures, bool is_heartbeat, const char *text, struct asterism_diag *diag)
+static int add_measures_item(struct measures *measures, bool is_heartbeat, const char *text, struct asterism_diag *diag)
 {
 	if (measures->count == MEASURES_MAX - 1)
 		return diag_error(diag, NULL, -EINVAL, "too many measures and heartbeats: the limit is %d",
@@ -56,9 +56,9 @@ int measures_new(const struct measures_asked *asked, struct asterism_diag *diag,
 	if (!measures)
 		return diag_no_memory(diag);
 	for (size_t i = 0; i < asked->measure_count && !result; i++)
-		result = add(measures, false, asked->measures[i], diag);
+		result = add_measures_item(measures, false, asked->measures[i], diag);
 	for (size_t i = 0; i < asked->heartbeat_count && !result; i++)
-		result = add(measures, true, asked->heartbeats[i], diag);
+		result = add_measures_item(measures, true, asked->heartbeats[i], diag);
 	if (result)
 		measures_free(measures);
 	else
@@ -91,7 +91,7 @@ const struct measures_item *measures_get(const struct measures *measures, size_t
 	return &measures->items[index];
 }
 
-static struct monitor_field field_of(const struct event_field *field)
+static struct monitor_field monitor_field_of(const struct event_field *field)
 {
 	enum monitor_word word = MONITOR_UNSIGNED;
 
@@ -138,14 +138,14 @@ static int no_field(const struct event_type *type, const char *wanted, struct as
 	return -EINVAL;
 }
 
-static int find_field(const struct event_type *type, const char *name, struct asterism_diag *diag,
-		      const struct event_field **found)
+static int find_measured_field(const struct event_type *type, const char *name, struct asterism_diag *diag,
+			       const struct event_field **found)
 {
 	*found = name ? event_field_find(type, name) : NULL;
 	return name && !*found ? no_field(type, name, diag) : 0;
 }
 
-static int make(struct measures_item *item)
+static int make_measures_item(struct measures_item *item)
 {
 	if (item->kind == &heartbeat_kind)
 		return heartbeat_new(&item->shape.heartbeat, &item->heartbeat);
@@ -154,10 +154,10 @@ static int make(struct measures_item *item)
 
 static int bind_item(struct measures_item *item, const struct event_type *type, struct asterism_diag *diag)
 {
-	int result = find_field(type, item->field, diag, &item->value);
+	int result = find_measured_field(type, item->field, diag, &item->value);
 
 	if (!result)
-		result = find_field(type, item->by, diag, &item->key);
+		result = find_measured_field(type, item->by, diag, &item->key);
 	if (result)
 		return result;
 	if (item->value && item->value->value == EVENT_STRING) {
@@ -166,12 +166,12 @@ static int bind_item(struct measures_item *item, const struct event_type *type, 
 		return -EINVAL;
 	}
 	if (item->kind == &heartbeat_kind) {
-		item->shape.heartbeat.key = field_of(item->key);
+		item->shape.heartbeat.key = monitor_field_of(item->key);
 	} else {
-		item->shape.measure.key = field_of(item->key);
-		item->shape.measure.value = field_of(item->value);
+		item->shape.measure.key = monitor_field_of(item->key);
+		item->shape.measure.value = monitor_field_of(item->value);
 	}
-	result = item->context ? 0 : make(item);
+	result = item->context ? 0 : make_measures_item(item);
 	if (!result)
 		item->type = type;
 	return result ? diag_no_memory(diag) : 0;

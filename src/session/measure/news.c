@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static void put_json(FILE *stream, const struct measures_item *item, const struct heartbeat_news *news)
+static void put_news_json(FILE *stream, const struct measures_item *item, const struct heartbeat_news *news)
 {
 	fprintf(stream, "{\"heartbeat\":\"");
 	measure_write_name(stream, item);
@@ -36,8 +36,8 @@ static void put_time(FILE *stream, uint64_t at_ns, uint64_t wall_ns)
 	fputs(date, stream);
 }
 
-static void put_text(FILE *stream, const struct measures_item *item, const struct heartbeat_news *news,
-		     uint64_t wall_ns)
+static void put_news_text(FILE *stream, const struct measures_item *item, const struct heartbeat_news *news,
+			  uint64_t wall_ns)
 {
 	char memory[1024];
 	struct text_buffer text;
@@ -67,9 +67,9 @@ size_t measure_put_news(FILE *stream, const struct measures *measures, uint64_t 
 			continue;
 		for (; heartbeat_next(item->heartbeat, &news); count++) {
 			if (as_json)
-				put_json(stream, item, &news);
+				put_news_json(stream, item, &news);
 			else
-				put_text(stream, item, &news, wall_ns);
+				put_news_text(stream, item, &news, wall_ns);
 		}
 	}
 	return count;

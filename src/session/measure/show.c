@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct meaning *meaning_of(const struct event_field *field)
+static const struct meaning *field_meaning(const struct event_field *field)
 {
 	return field ? field->meaning : &meaning_duration;
 }
@@ -29,14 +29,14 @@ void measure_show(struct text_buffer *text, const struct event_field *field, enu
 		measure_show_real(text, field, value.real);
 		return;
 	}
-	meaning_show(text, meaning_of(field),
+	meaning_show(text, field_meaning(field),
 		     (struct meaning_number){ .word = value.u64, .is_signed = word == MONITOR_SIGNED });
 	put_unit(text, field);
 }
 
 void measure_show_real(struct text_buffer *text, const struct event_field *field, double real)
 {
-	if (meaning_show_real(text, meaning_of(field), real))
+	if (meaning_show_real(text, field_meaning(field), real))
 		return;
 	text_printf(text, "%.6g", real);
 	put_unit(text, field);

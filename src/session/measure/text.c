@@ -97,7 +97,7 @@ static void fill_line(struct grid *grid, size_t row, const struct line *line)
 	}
 }
 
-static void put_table(FILE *stream, const struct measures_item *item, uint32_t rows)
+static void put_measure_table(FILE *stream, const struct measures_item *item, uint32_t rows)
 {
 	bool has_key = item->key;
 	struct grid grid;
@@ -123,7 +123,7 @@ static void put_table(FILE *stream, const struct measures_item *item, uint32_t r
 }
 
 /* "low .. high", or the one value that a bucket holds; in front of a linear bucket's end, which is not in it, a "<". */
-static char *label(const void *context, uint32_t bucket)
+static char *bucket_label(const void *context, uint32_t bucket)
 {
 	const struct measures_item *item = context;
 	const struct measure_shape *shape = &item->shape.measure;
@@ -147,9 +147,9 @@ static char *label(const void *context, uint32_t bucket)
 	return taken(memory);
 }
 
-static void put_histogram(FILE *stream, const struct measures_item *item, uint32_t row, uint64_t *counts)
+static void put_measure_histogram(FILE *stream, const struct measures_item *item, uint32_t row, uint64_t *counts)
 {
-	const struct grid_bars bars = { counts, measure_bucket_count(item->measure), label, item };
+	const struct grid_bars bars = { counts, measure_bucket_count(item->measure), bucket_label, item };
 	struct measure_sum sum;
 
 	measure_read(item->measure, row, &sum, counts);
@@ -175,12 +175,12 @@ static void put_histograms(FILE *stream, const struct measures_item *item, uint3
 	if (!counts)
 		fputs("  (out of memory)\n", stream);
 	for (uint32_t i = 0; counts && i < rows; i++)
-		put_histogram(stream, item, i, counts);
+		put_measure_histogram(stream, item, i, counts);
 	alloc_free(counts);
 }
 
 /* What is not in the table. */
-static void put_rest(FILE *stream, uint64_t other, uint64_t lost)
+static void put_table_rest(FILE *stream, uint64_t other, uint64_t lost)
 {
 	if (other)
 		fprintf(stream, "  other: %" PRIu64 " event%s of further keys, or without one (keys=N makes room)\n",
@@ -204,10 +204,10 @@ static void put_measure(FILE *stream, const struct measures_item *item)
 	if (item->by)
 		fprintf(stream, " by %s: %" PRIu32 " key%s", item->by, rows, rows == 1 ? "" : "s");
 	putc('\n', stream);
-	put_table(stream, item, rows);
+	put_measure_table(stream, item, rows);
 	if (measure_bucket_count(item->measure))
 		put_histograms(stream, item, rows);
-	put_rest(stream, measure_other(item->measure), measure_lost(item->measure));
+	put_table_rest(stream, measure_other(item->measure), measure_lost(item->measure));
 }
 
 static void put_heartbeat(FILE *stream, const struct measures_item *item)
@@ -230,7 +230,7 @@ static void put_heartbeat(FILE *stream, const struct measures_item *item)
 			"  unreported: %" PRIu64
 			" times the event went missing or came back, too fast for a line each\n",
 			counts.untold);
-	put_rest(stream, counts.other, counts.lost);
+	put_table_rest(stream, counts.other, counts.lost);
 }
 
 void measure_put_text(FILE *stream, const struct measures *measures)

@@ -119,7 +119,7 @@ static int start_thread(struct monitor *monitor)
 	return -result;
 }
 
-static int start(struct monitor *monitor, struct asterism_diag *diag)
+static int start_monitor(struct monitor *monitor, struct asterism_diag *diag)
 {
 	int result;
 
@@ -154,7 +154,7 @@ static const char *why_none(const struct monitor *monitor)
 }
 
 /* Starts under the policy that was asked for, or, where that was not demanded, under none. */
-static int enter(struct monitor *monitor, struct asterism_diag *diag)
+static int enter_under_policy(struct monitor *monitor, struct asterism_diag *diag)
 {
 	struct monitor_promise *promise = &monitor->promise;
 	struct asterism_diag *refusal = NULL;
@@ -163,10 +163,10 @@ static int enter(struct monitor *monitor, struct asterism_diag *diag)
 	if (promise->policy == SCHEDULE_BEST_EFFORT || monitor->options.policy_is_demanded) {
 		if (promise->policy != SCHEDULE_BEST_EFFORT)
 			lock_memory(diag);
-		return start(monitor, diag);
+		return start_monitor(monitor, diag);
 	}
 	refusal = asterism_diag_new();
-	result = start(monitor, refusal);
+	result = start_monitor(monitor, refusal);
 	if (result == -EPERM) {
 		const struct asterism_message *message = asterism_diag_get(refusal, 0);
 
@@ -176,7 +176,7 @@ static int enter(struct monitor *monitor, struct asterism_diag *diag)
 			 message ? message->text : "out of memory");
 		promise->no_guarantee = monitor->no_policy;
 		asterism_diag_free(refusal);
-		return start(monitor, diag);
+		return start_monitor(monitor, diag);
 	}
 	diag_take(diag, refusal);
 	asterism_diag_free(refusal);
@@ -323,7 +323,7 @@ static int make_copies(struct monitor *monitor, struct asterism_diag *diag)
 	return 0;
 }
 
-static bool in_scope(void *context, pid_t pid, pid_t parent)
+static bool admitted_in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct monitor *monitor = context;
 
@@ -336,7 +336,7 @@ static int open_intake(struct monitor *monitor, struct asterism_diag *diag)
 		.wants = monitor->options.wants,
 		.record_bytes = monitor->options.record_bytes,
 		.hold_ns = monitor->options.hold_ns,
-		.in_scope = in_scope,
+		.in_scope = admitted_in_scope,
 		.on_type = check_rings,
 		.follower = monitor,
 		.on_element = monitor_on_element,
@@ -398,7 +398,7 @@ int monitor_admit(struct monitor *monitor, struct asterism_diag *diag, struct mo
 	if (!result)
 		result = open_intake(monitor, diag);
 	if (!result)
-		result = enter(monitor, diag);
+		result = enter_under_policy(monitor, diag);
 	if (result)
 		return result;
 	test_system(monitor);

@@ -61,7 +61,7 @@ static int take_connected(struct beside *beside, uint32_t rule, struct asterism_
 }
 
 /* Returns how many there are, -errno. */
-static int find(struct beside *beside, struct asterism_diag *diag)
+static int find_rules_beside(struct beside *beside, struct asterism_diag *diag)
 {
 	const struct program *program = beside->program;
 	int found = 0, result = 0;
@@ -103,7 +103,7 @@ int beside_new(const struct beside_options *options, struct asterism_diag *diag,
 	beside->options = *options;
 	beside->program = session_rules_program(options->rules);
 	beside->rules = alloc_zero(beside->program->rule_count, sizeof *beside->rules);
-	found = beside->rules ? find(beside, diag) : diag_no_memory(diag);
+	found = beside->rules ? find_rules_beside(beside, diag) : diag_no_memory(diag);
 	if (found <= 0)
 		beside_free(beside);
 	else

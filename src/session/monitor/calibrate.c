@@ -22,7 +22,7 @@ enum {
 	SAFETY = 2,
 };
 
-static uint32_t draw(uint64_t *seed)
+static uint32_t draw_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
 	*seed ^= *seed >> 7;
@@ -37,9 +37,9 @@ static void make_up(const struct event_type *type, uint64_t *seed, uint8_t *reco
 	header->ts += STEP_NS;
 	header->seq++;
 	header->pid = 1;
-	header->tid = 1 + draw(seed) % 4;
+	header->tid = 1 + draw_random(seed) % 4;
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		uint64_t value = draw(seed) % DISTINCT;
+		uint64_t value = draw_random(seed) % DISTINCT;
 
 		if (type->fields[i].value == EVENT_STRING)
 			record[type->fields[i].offset] = (uint8_t)('a' + value % 26);
@@ -50,7 +50,7 @@ static void make_up(const struct event_type *type, uint64_t *seed, uint8_t *reco
 	}
 }
 
-static int compare(const void *left, const void *right)
+static int compare_times(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -113,7 +113,7 @@ static uint64_t rehearse(struct rehearsal *rehearsal, const struct event_type *t
 				monitor_evaluate(rehearsal->rows[row].kind, rehearsal->twins[row], &element);
 		rehearsal->took[i] = clock_now_ns() - begin;
 	}
-	qsort(rehearsal->took, ELEMENTS, sizeof *rehearsal->took, compare);
+	qsort(rehearsal->took, ELEMENTS, sizeof *rehearsal->took, compare_times);
 	return rehearsal->took[ELEMENTS - 1 - LEFT_OUT];
 }
 

@@ -40,7 +40,7 @@ static void tell_violation(struct monitor *monitor, const struct watch_violation
 	monitor_queue_send(&monitor->told);
 }
 
-static void copy(struct monitor *monitor, const struct intake_element *element)
+static void copy_intake_element(struct monitor *monitor, const struct intake_element *element)
 {
 	struct copied *copied = monitor_queue_reserve(&monitor->copies, sizeof *copied + monitor->options.record_bytes);
 
@@ -82,7 +82,7 @@ void monitor_on_element(void *context, const struct intake_element *element)
 	struct watch_violation violation;
 
 	if (monitor->options.copies)
-		copy(monitor, element);
+		copy_intake_element(monitor, element);
 	else
 		monitor_evaluate_record(monitor, element->record, element->type, element->is_late);
 	taken.end_ns = monitor->last_ns = clock_now_ns();
@@ -113,7 +113,7 @@ static void change(struct monitor *monitor, enum phase phase)
 	atomic_store(&monitor->phase, phase);
 }
 
-static bool turn(void *context, uint64_t due_ns, uint64_t idle_ns)
+static bool turn_evaluator(void *context, uint64_t due_ns, uint64_t idle_ns)
 {
 	struct monitor *monitor = context;
 	enum phase phase = (enum phase)atomic_load(&monitor->wanted);
@@ -141,7 +141,7 @@ void monitor_evaluator_run(struct monitor *monitor)
 		.period_ns = monitor->admission.monitor.period,
 		.now = now_of,
 		.sleep_until = sleep_until,
-		.turn = turn,
+		.turn = turn_evaluator,
 		.context = monitor,
 	};
 

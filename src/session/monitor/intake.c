@@ -67,7 +67,7 @@ struct intake {
 
 /* ---- the follower */
 
-static struct known *find(const struct intake *intake, uint64_t number)
+static struct known *find_known(const struct intake *intake, uint64_t number)
 {
 	for (uint32_t i = 0; i < intake->known_count; i++)
 		if (intake->known[i]->process->number == number)
@@ -90,7 +90,7 @@ static struct known *find_again(const struct intake *intake, const struct sensor
 	return NULL;
 }
 
-static int tell(struct intake *intake, enum message message, struct known *known)
+static int tell_evaluator(struct intake *intake, enum message message, struct known *known)
 {
 	struct told *told = monitor_queue_reserve(&intake->down, sizeof *told);
 
@@ -101,7 +101,7 @@ static int tell(struct intake *intake, enum message message, struct known *known
 	return 0;
 }
 
-static int join(struct intake *intake, struct known *known)
+static int join_known(struct intake *intake, struct known *known)
 {
 	const struct intake_options *options = &intake->options;
 
@@ -109,14 +109,14 @@ static int join(struct intake *intake, struct known *known)
 	    !options->in_scope(options->follower, (pid_t)known->process->pid, (pid_t)known->process->parent))
 		return 0;
 	stream_process_join(known->process, &options->wants);
-	if (tell(intake, JOIN, known))
+	if (tell_evaluator(intake, JOIN, known))
 		return -EAGAIN;
 	known->is_joined = true;
 	intake->counts.processes++;
-	return known->is_closed ? tell(intake, CLOSE, known) : 0;
+	return known->is_closed ? tell_evaluator(intake, CLOSE, known) : 0;
 }
 
-static void drop(struct intake *intake, struct known *known)
+static void drop_known(struct intake *intake, struct known *known)
 {
 	for (uint32_t i = 0; i < intake->known_count; i++)
 		if (intake->known[i] == known)
@@ -158,14 +158,14 @@ static int on_process(void *context, const struct sensor_notice *notice)
 		return 0;
 	}
 	intake->known[intake->known_count++] = known;
-	return join(intake, known);
+	return join_known(intake, known);
 }
 
 static int on_type(void *context, const struct sensor_notice *notice)
 {
 	struct intake *intake = context;
 	const struct intake_options *options = &intake->options;
-	struct known *known = find(intake, notice->number);
+	struct known *known = find_known(intake, notice->number);
 	int result;
 
 	if (!known)
@@ -182,16 +182,16 @@ static int on_type(void *context, const struct sensor_notice *notice)
 	return result;
 }
 
-static void on_ended(void *context, uint64_t number)
+static void intake_on_ended(void *context, uint64_t number)
 {
 	struct intake *intake = context;
-	struct known *known = find(intake, number);
+	struct known *known = find_known(intake, number);
 
 	if (!known || known->is_closed)
 		return;
 	known->is_closed = true;
 	if (known->is_joined)
-		tell(intake, CLOSE, known);
+		tell_evaluator(intake, CLOSE, known);
 }
 
 /* How many elements nobody was asked for, nobody knows: it counts as one that is lost. */
@@ -200,7 +200,7 @@ static void on_gone(void *context)
 	struct intake *intake = context;
 
 	intake->counts.gaps++;
-	tell(intake, GAP, NULL);
+	tell_evaluator(intake, GAP, NULL);
 }
 
 static void tell_broken(struct intake *intake)
@@ -218,7 +218,7 @@ static void tell_broken(struct intake *intake)
 }
 
 /* Processes that the evaluator is through with. */
-static void take_back(struct intake *intake)
+static void take_processes_back(struct intake *intake)
 {
 	const struct told *told;
 	size_t bytes;
@@ -229,7 +229,7 @@ static void take_back(struct intake *intake)
 		monitor_queue_drop(&intake->up);
 		tell_broken(intake);
 		intake->counts.unfinished += stream_process_unfinished(known->process);
-		drop(intake, known);
+		drop_known(intake, known);
 	}
 }
 
@@ -244,15 +244,15 @@ static int look_at_scope(struct intake *intake)
 		return 0;
 	intake->next_scope_ns = now + SCOPE_NS;
 	for (uint64_t i = unread_judge(&intake->unread, &scope); i; i--)
-		tell(intake, GAP, NULL);
+		tell_evaluator(intake, GAP, NULL);
 	for (uint32_t i = intake->known_count; i-- && !result;) {
 		struct known *known = intake->known[i];
 
-		result = join(intake, known);
+		result = join_known(intake, known);
 		if (known->is_joined || !known->is_closed)
 			continue;
 		intake->counts.out_of_scope++;
-		drop(intake, known);
+		drop_known(intake, known);
 	}
 	return result;
 }
@@ -262,7 +262,7 @@ int intake_serve(struct intake *intake)
 	int result = follow_serve(intake->follow);
 
 	atomic_fetch_add_explicit(&intake->served, 1, memory_order_release);
-	take_back(intake);
+	take_processes_back(intake);
 	tell_broken(intake);
 	if (!result && !intake->is_ended)
 		result = look_at_scope(intake);
@@ -273,7 +273,7 @@ void intake_end(struct intake *intake)
 {
 	intake_serve(intake);
 	intake->is_ended = true;
-	tell(intake, END, NULL);
+	tell_evaluator(intake, END, NULL);
 }
 
 int intake_fd(const struct intake *intake)
@@ -296,7 +296,7 @@ void intake_count(const struct intake *intake, struct intake_counts *counts)
 	}
 }
 
-static uint64_t now_ns(void)
+static uint64_t intake_now_ns(void)
 {
 	return clock_now_ns();
 }
@@ -321,7 +321,7 @@ int intake_new(const struct intake_options *options, struct asterism_diag *diag,
 		return diag_no_memory(diag);
 	intake->options = *options;
 	intake->reading = (struct stream_reading){
-		.now = now_ns,
+		.now = intake_now_ns,
 		.visible_ns = STREAM_VISIBLE_NS,
 		.hold_ns = options->hold_ns,
 		.begin_ns = UINT64_MAX,
@@ -333,7 +333,7 @@ int intake_new(const struct intake_options *options, struct asterism_diag *diag,
 		.wants = &intake->options.wants,
 		.on_process = on_process,
 		.on_type = on_type,
-		.on_ended = on_ended,
+		.on_ended = intake_on_ended,
 		.on_left_out = on_left_out,
 		.on_gone = on_gone,
 		.context = intake,
@@ -359,7 +359,7 @@ void intake_free(struct intake *intake)
 		return;
 	follow_free(intake->follow);
 	while (intake->known_count)
-		drop(intake, intake->known[0]);
+		drop_known(intake, intake->known[0]);
 	unread_fini(&intake->unread);
 	merge_fini(&intake->merge);
 	monitor_queue_fini(&intake->down);
@@ -369,7 +369,7 @@ void intake_free(struct intake *intake)
 
 /* ---- the evaluator */
 
-static void lose(struct intake *intake, uint64_t lost)
+static void lose_intake_events(struct intake *intake, uint64_t lost)
 {
 	if (intake->reading.begin_ns == UINT64_MAX)
 		return;
@@ -384,7 +384,7 @@ static void tell_lost(struct intake *intake, struct stream_reader *reader)
 	if (!news)
 		return;
 	reader->lost_told = lost;
-	lose(intake, news);
+	lose_intake_events(intake, news);
 }
 
 static void start_reading(struct intake *intake, struct known *known, uint64_t at_ns)
@@ -422,7 +422,7 @@ static void take_told(struct intake *intake)
 			close_readers(told->known->process);
 			break;
 		case GAP:
-			lose(intake, 1);
+			lose_intake_events(intake, 1);
 			break;
 		default:
 			intake->reading.end_ns = told->at_ns;
@@ -460,7 +460,7 @@ static bool is_through(const struct stream_process *process)
 	return true;
 }
 
-static void give_back(struct intake *intake, uint32_t index)
+static void give_element_back(struct intake *intake, uint32_t index)
 {
 	struct known *known = intake->read[index];
 	struct told *told = monitor_queue_reserve(&intake->up, sizeof *told);
@@ -474,13 +474,13 @@ static void give_back(struct intake *intake, uint32_t index)
 	monitor_queue_send(&intake->up);
 }
 
-static void look_after(struct intake *intake, struct known *known, uint64_t now)
+static void look_after_known(struct intake *intake, struct known *known, uint64_t now)
 {
 	struct stream_process *process = known->process;
 	uint64_t news = stream_process_dropped(process, now);
 
 	if (news)
-		lose(intake, news);
+		lose_intake_events(intake, news);
 	for (uint32_t i = 0; i < process->reader_count; i++) {
 		struct stream_reader *reader = &process->readers[i];
 
@@ -489,11 +489,11 @@ static void look_after(struct intake *intake, struct known *known, uint64_t now)
 	}
 	if (stream_process_is_broken(process)) {
 		atomic_store(&known->is_broken, true);
-		lose(intake, 1);
+		lose_intake_events(intake, 1);
 	}
 }
 
-static int on_event(void *context, struct merge_input *input, const struct event_header *record)
+static int intake_on_event(void *context, struct merge_input *input, const struct event_header *record)
 {
 	struct intake *intake = context;
 	struct stream_reader *reader = (struct stream_reader *)input;
@@ -521,15 +521,15 @@ void intake_turn(struct intake *intake, uint64_t *watermark_ns, bool *held)
 	take_told(intake);
 	stream_clock_look(&intake->reading.clock);
 	for (int i = 0; i < LOOKS; i++) {
-		merge_turn(&intake->merge, TURN_ELEMENTS, on_event, intake);
+		merge_turn(&intake->merge, TURN_ELEMENTS, intake_on_event, intake);
 		*held = is_any_held(intake);
 		if (!*held)
 			break;
 	}
 	for (uint32_t i = intake->read_count; i--;) {
-		look_after(intake, intake->read[i], begin);
+		look_after_known(intake, intake->read[i], begin);
 		if (is_through(intake->read[i]->process))
-			give_back(intake, i);
+			give_element_back(intake, i);
 	}
 	/* Where nobody is left, time passes all the same; but not so fast that it has passed for whoever comes next. */
 	if (!intake->read_count && begin - NOBODY_NS > intake->merge.watermark_ns)

@@ -27,7 +27,7 @@ static bool is_called(const char *declared, const struct stream_want *want)
 	       (colon && !strchr(want->name, ':') && strcmp(colon + 1, want->name) == 0);
 }
 
-static int declare(struct monitor *monitor, const struct monitor_declared *declared, struct asterism_diag *diag)
+static int declare_wants(struct monitor *monitor, const struct monitor_declared *declared, struct asterism_diag *diag)
 {
 	const struct stream_wants *wants = &monitor->options.wants;
 	int found = 0;
@@ -59,7 +59,7 @@ static int declare(struct monitor *monitor, const struct monitor_declared *decla
 	return -EINVAL;
 }
 
-static int prepare(struct monitor *monitor, struct asterism_diag *diag)
+static int prepare_monitor(struct monitor *monitor, struct asterism_diag *diag)
 {
 	const struct monitor_options *options = &monitor->options;
 	uint32_t count = 0;
@@ -84,7 +84,7 @@ static int prepare(struct monitor *monitor, struct asterism_diag *diag)
 		monitor->bytes[options->wants.items[i].number] = options->wants.items[i].type->record_bytes;
 	}
 	for (size_t i = 0; i < options->declared_count && !result; i++)
-		result = declare(monitor, &options->declared[i], diag);
+		result = declare_wants(monitor, &options->declared[i], diag);
 	return result;
 }
 
@@ -108,7 +108,7 @@ int monitor_new(const struct monitor_options *options, struct asterism_diag *dia
 		monitor->options.deadline_ns = monitor->options.period_ns;
 	if (!options->hold_ns)
 		monitor->options.hold_ns = usual_hold(monitor->options.period_ns);
-	result = prepare(monitor, diag);
+	result = prepare_monitor(monitor, diag);
 	if (result)
 		monitor_free(monitor);
 	else

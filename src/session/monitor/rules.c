@@ -70,7 +70,7 @@ void monitor_rules_free(struct monitor_rules *rules)
 	alloc_free(rules);
 }
 
-static void commit(void *context, bool ok, const struct monitor_element *element)
+static void commit_rules(void *context, bool ok, const struct monitor_element *element)
 {
 	const struct monitor_rules *rules = context;
 
@@ -79,7 +79,7 @@ static void commit(void *context, bool ok, const struct monitor_element *element
 		engine_feed(rules->engine, element->data);
 }
 
-static void lose(void *context, uint64_t lost)
+static void lose_rules_events(void *context, uint64_t lost)
 {
 	struct monitor_rules *rules = context;
 
@@ -87,14 +87,14 @@ static void lose(void *context, uint64_t lost)
 	engine_lose(rules->engine, lost);
 }
 
-static void pass(void *context, uint64_t now_ns)
+static void pass_rules(void *context, uint64_t now_ns)
 {
 	const struct monitor_rules *rules = context;
 
 	engine_advance(rules->engine, now_ns);
 }
 
-static void *twin(const void *context)
+static void *twin_rules(const void *context)
 {
 	const struct monitor_rules *rules = context;
 	struct monitor_rules_options options = rules->options;
@@ -105,18 +105,18 @@ static void *twin(const void *context)
 	return monitor_rules_new(&options, NULL, &made) ? NULL : made;
 }
 
-static void release(void *context)
+static void release_rules(void *context)
 {
 	monitor_rules_free(context);
 }
 
 const struct monitor_evaluation_kind monitor_rules_kind = {
 	.name = "rules",
-	.commit = commit,
-	.lose = lose,
-	.pass = pass,
-	.twin = twin,
-	.release = release,
+	.commit = commit_rules,
+	.lose = lose_rules_events,
+	.pass = pass_rules,
+	.twin = twin_rules,
+	.release = release_rules,
 };
 
 void monitor_rules_stats(const struct monitor_rules *rules, uint32_t rule, struct program_rule_stats *stats)

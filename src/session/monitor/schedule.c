@@ -35,7 +35,7 @@ enum { POLICY_DEADLINE = 6, RESET_ON_FORK = 1, SIGNAL_OVERRUN = 4 };
 
 const char *const schedule_names[SCHEDULE_POLICIES] = { "deadline", "fifo", "best-effort" };
 
-static int set(pid_t tid, const struct attributes *attributes)
+static int set_attributes(pid_t tid, const struct attributes *attributes)
 {
 	return syscall(SYS_sched_setattr, tid, attributes, 0) ? -errno : 0;
 }
@@ -51,14 +51,14 @@ static int set_deadline(const struct schedule *schedule, uint64_t runtime_ns)
 		.period = schedule->period_ns,
 	};
 
-	return set(0, &attributes);
+	return set_attributes(0, &attributes);
 }
 
 void schedule_leave(pid_t tid)
 {
 	const struct attributes attributes = { .size = sizeof attributes, .policy = SCHED_OTHER };
 
-	set(tid, &attributes);
+	set_attributes(tid, &attributes);
 }
 
 /* The most that the kernel takes now; 0: nothing. The thread is an ordinary one again. */
@@ -142,7 +142,7 @@ int schedule_enter(const struct schedule *schedule, struct asterism_diag *diag)
 	if (schedule->policy == SCHEDULE_DEADLINE)
 		result = set_deadline(schedule, schedule->runtime_ns);
 	else if (schedule->policy == SCHEDULE_FIFO)
-		result = set(0, &fifo);
+		result = set_attributes(0, &fifo);
 	if (result == -EBUSY)
 		return refuse_room(schedule, diag);
 	if (result == -EINVAL && schedule->policy == SCHEDULE_DEADLINE)

@@ -68,7 +68,7 @@ static int add_want(struct monitor_session *session, uint32_t type)
 }
 
 /* The sensors that rules wait for. Those of rules beside the promise, too: the rates of these are looked at as well. */
-static int find_wants(struct monitor_session *session)
+static int find_evaluation_wants(struct monitor_session *session)
 {
 	const struct program *program = session->program;
 	int result = 0;
@@ -120,7 +120,7 @@ static uint32_t largest_record(const struct monitor_session *session)
 	return bytes;
 }
 
-static bool in_scope(void *context, pid_t pid, pid_t parent)
+static bool evaluated_in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct monitor_session *session = context;
 
@@ -135,7 +135,7 @@ static void on_violation(void *context, const struct watch_violation *violation)
 		session->options->on_violation(session->options->context, violation);
 }
 
-static int on_match(void *context, const struct program_match *match)
+static int evaluator_on_match(void *context, const struct program_match *match)
 {
 	const struct monitor_session *session = context;
 	int result = aggregates_add(session->aggregates, match);
@@ -159,7 +159,7 @@ static int part_rules(struct monitor_session *session, const struct session_rule
 		.rules = rules,
 		.scope = options->all ? EBPF_SCOPE_ALL : EBPF_SCOPE_TREE,
 		.counts_why = options->counts_why,
-		.on_match = on_match,
+		.on_match = evaluator_on_match,
 		.context = session,
 		.aggregates = session->aggregates,
 		.diag = session->diag,
@@ -184,7 +184,7 @@ static bool has_rules_in_time(const struct monitor_session *session)
 	return false;
 }
 
-static int add_rules(struct monitor_session *session)
+static int add_session_rules(struct monitor_session *session)
 {
 	const struct monitor_rules_options rules = {
 		.program = session->program,
@@ -211,7 +211,7 @@ static int make_monitor(struct monitor_session *session)
 
 	options.wants = session->wants;
 	options.record_bytes = largest_record(session);
-	options.in_scope = in_scope;
+	options.in_scope = evaluated_in_scope;
 	options.on_violation = on_violation;
 	options.context = session;
 	options.diag = session->diag;
@@ -219,7 +219,7 @@ static int make_monitor(struct monitor_session *session)
 		return diag_no_memory(session->diag);
 	result = monitor_new(&options, session->diag, &session->monitor);
 	if (!result && has_rules_in_time(session))
-		result = add_rules(session);
+		result = add_session_rules(session);
 	if (!result && session->options->on_open)
 		result = session->options->on_open(session->options->context, session->monitor, session->diag);
 	return result;
@@ -267,7 +267,7 @@ static int start_beside(struct monitor_session *session)
 }
 
 /* A promise that somebody insists on is to be of something. */
-static int admit(struct monitor_session *session, struct monitor_promise *promise)
+static int admit_promise(struct monitor_session *session, struct monitor_promise *promise)
 {
 	static const char *const why = "nothing is covered by the guarantee: every rule waits for kernel events";
 	const struct monitor_options *options = &session->options->monitor;
@@ -288,12 +288,13 @@ static int admit(struct monitor_session *session, struct monitor_promise *promis
 }
 
 /* Everything is there, and nothing is counted yet. */
-static int prepare(struct monitor_session *session, const struct session_rules *rules, struct monitor_promise *promise)
+static int prepare_evaluation(struct monitor_session *session, const struct session_rules *rules,
+			      struct monitor_promise *promise)
 {
 	int result = part_rules(session, rules);
 
 	if (!result)
-		result = find_wants(session);
+		result = find_evaluation_wants(session);
 	if (!result)
 		find_more(session);
 	if (!result)
@@ -301,7 +302,7 @@ static int prepare(struct monitor_session *session, const struct session_rules *
 	if (!result)
 		result = hold_processes(session);
 	if (!result)
-		result = admit(session, promise);
+		result = admit_promise(session, promise);
 	if (!result)
 		result = live_loop_watch(&session->loop, monitor_fd(session->monitor), LIVE_WAKE_RULES, session->diag);
 	if (result)
@@ -310,11 +311,11 @@ static int prepare(struct monitor_session *session, const struct session_rules *
 	return start_beside(session);
 }
 
-static int begin(struct monitor_session *session, const struct session_rules *rules)
+static int begin_evaluation(struct monitor_session *session, const struct session_rules *rules)
 {
 	const struct monitor_session_options *options = session->options;
 	struct monitor_promise promise;
-	int result = prepare(session, rules, &promise);
+	int result = prepare_evaluation(session, rules, &promise);
 
 	if (result)
 		return result;
@@ -339,7 +340,7 @@ int monitor_session_open(const struct session_rules *rules, const struct monitor
 	session->catalog = rules ? session_rules_catalog(rules) : NULL;
 	session->loop = (struct live_loop){ -1, -1 };
 	session->processes.loop = &session->loop;
-	result = begin(session, rules);
+	result = begin_evaluation(session, rules);
 	if (result)
 		monitor_session_close(session);
 	else
@@ -349,7 +350,7 @@ int monitor_session_open(const struct session_rules *rules, const struct monitor
 
 /* ---- while it runs */
 
-static void end(struct monitor_session *session, enum monitor_session_end why)
+static void end_session(struct monitor_session *session, enum monitor_session_end why)
 {
 	if (session->done)
 		return;
@@ -357,7 +358,7 @@ static void end(struct monitor_session *session, enum monitor_session_end why)
 	session->done = true;
 }
 
-static void on_signal(struct monitor_session *session)
+static void evaluator_on_signal(struct monitor_session *session)
 {
 	struct live_processes *processes = &session->processes;
 	struct signalfd_siginfo info;
@@ -372,7 +373,7 @@ static void on_signal(struct monitor_session *session)
 
 	session->outcome.signal = (int)info.ssi_signo;
 	if (!processes->launch.pid || processes->launch.reaped || is_second) {
-		end(session, MONITOR_SIGNALLED);
+		end_session(session, MONITOR_SIGNALLED);
 		return;
 	}
 	/* The terminal has sent it to the command as well; anybody else meant us alone. */
@@ -388,22 +389,22 @@ static void on_woken(struct monitor_session *session, uint64_t woken)
 	pid_t pid = live_processes_ended(&session->processes, woken, &status);
 
 	if (woken == LIVE_WAKE_SIGNAL)
-		on_signal(session);
+		evaluator_on_signal(session);
 	if (!pid)
 		return;
 	if (pid == session->processes.launch.pid)
 		session->outcome.command_status = status;
 	if (!session->processes.count)
-		end(session, session->outcome.signal     ? MONITOR_SIGNALLED
-			     : session->options->command ? MONITOR_COMMAND_ENDED
-							 : MONITOR_PIDS_ENDED);
+		end_session(session, session->outcome.signal     ? MONITOR_SIGNALLED
+				     : session->options->command ? MONITOR_COMMAND_ENDED
+								 : MONITOR_PIDS_ENDED);
 }
 
 /* Takes what the evaluator has found. */
-static int take(struct monitor_session *session)
+static int take_evaluator_findings(struct monitor_session *session)
 {
 	int stepped = monitor_step(session->monitor);
-	int result = monitor_rules_take(&session->matches, on_match, session);
+	int result = monitor_rules_take(&session->matches, evaluator_on_match, session);
 	const struct watch *watch = monitor_watch(session->monitor);
 
 	if (result >= 0 && !session->is_over)
@@ -413,11 +414,11 @@ static int take(struct monitor_session *session)
 	if (result >= 0 && session->options->on_pause)
 		result = session->options->on_pause(session->options->context);
 	if (session->options->strict && (watch->violations || watch->lost))
-		end(session, MONITOR_MISSED);
+		end_session(session, MONITOR_MISSED);
 	return result < 0 ? result : stepped;
 }
 
-static int step(struct monitor_session *session)
+static int step_session(struct monitor_session *session)
 {
 	struct pollfd fd = { .fd = session->loop.epoll_fd, .events = POLLIN };
 	uint64_t woken[LIVE_WOKEN_MAX], now;
@@ -430,17 +431,17 @@ static int step(struct monitor_session *session)
 		return count;
 	for (int i = 0; i < count; i++)
 		on_woken(session, woken[i]);
-	result = take(session);
+	result = take_evaluator_findings(session);
 	now = clock_now_ns();
 	if (now >= session->end_ns)
-		end(session, session->outcome.signal ? MONITOR_SIGNALLED : MONITOR_TIME_UP);
+		end_session(session, session->outcome.signal ? MONITOR_SIGNALLED : MONITOR_TIME_UP);
 	return result;
 }
 
 /* ---- the end */
 
 /* A command that still runs is told to end where its time is up, and is waited for a little. */
-static void part(struct monitor_session *session)
+static void part_session(struct monitor_session *session)
 {
 	struct launch *launch = &session->processes.launch;
 	struct monitor_session_outcome *outcome = &session->outcome;
@@ -459,7 +460,7 @@ static void part(struct monitor_session *session)
 	outcome->command_status = outcome->signal ? STATUS_SIGNAL + outcome->signal : 0;
 }
 
-static int count(struct monitor_session *session)
+static int count_outcome(struct monitor_session *session)
 {
 	struct monitor_session_outcome *outcome = &session->outcome;
 
@@ -489,9 +490,9 @@ int monitor_session_run(struct monitor_session *session, struct monitor_session_
 
 	session->outcome.began = true;
 	while (!session->done) {
-		result = step(session);
+		result = step_session(session);
 		if (result)
-			end(session, MONITOR_STOPPED);
+			end_session(session, MONITOR_STOPPED);
 	}
 	session->is_over = true;
 	counted = beside_finish(session->beside);
@@ -499,12 +500,12 @@ int monitor_session_run(struct monitor_session *session, struct monitor_session_
 	session->outcome.is_cut = !monitor_end(session->monitor);
 	if (session->rules)
 		monitor_rules_finish(session->rules, clock_now_ns());
-	counted = take(session);
+	counted = take_evaluator_findings(session);
 	result = result ? result : counted;
 	counted = aggregates_finish(session->aggregates);
 	result = result ? result : counted;
-	counted = count(session);
-	part(session);
+	counted = count_outcome(session);
+	part_session(session);
 	if (session->outcome.command_status < 0)
 		session->outcome.command_status = STATUS_UNKNOWN;
 	*outcome = session->outcome;

@@ -54,7 +54,7 @@ struct addresses *addresses_new(struct frames *frames)
 	return addresses;
 }
 
-static void forget(struct process *process)
+static void forget_frames(struct process *process)
 {
 	for (int i = 0; i < NAMES; i++) {
 		text_fini(&process->names[i].text);
@@ -69,7 +69,7 @@ void addresses_free(struct addresses *addresses)
 	if (!addresses)
 		return;
 	for (int i = 0; i < PROCESSES; i++) {
-		forget(&addresses->processes[i]);
+		forget_frames(&addresses->processes[i]);
 		mappings_fini(&addresses->processes[i].mappings);
 	}
 	alloc_free(addresses);
@@ -108,7 +108,7 @@ static bool holds_at(const struct process *process, uint64_t ts)
 }
 
 /* NULL: it is not looked at. */
-static struct process *process_of(struct addresses *addresses, const struct program_match *match)
+static struct process *looked_at_process(struct addresses *addresses, const struct program_match *match)
 {
 	struct process *process = &addresses->processes[match->pid % PROCESSES];
 	uint64_t now_ns = clock_now_ns();
@@ -118,7 +118,7 @@ static struct process *process_of(struct addresses *addresses, const struct prog
 		return process;
 	if (!allowance_left(&addresses->reading, now_ns))
 		return NULL;
-	forget(process);
+	forget_frames(process);
 	if (read_process(addresses->frames, process, match))
 		process->mappings.count = 0;
 	allowance_spend(&addresses->reading, clock_now_ns() - now_ns);
@@ -129,7 +129,7 @@ static struct process *process_of(struct addresses *addresses, const struct prog
 	return process;
 }
 
-static const char *last_of(const char *path)
+static const char *last_of_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -148,9 +148,9 @@ static void put_code(struct frames *frames, struct process *process, const struc
 	if (file && file->symbols[ELF_CODE])
 		place = frames_place_of(file, offset);
 	if (place.function)
-		text_printf(text, "%s+0x%" PRIx64 " (%s)", place.function, place.distance, last_of(path));
+		text_printf(text, "%s+0x%" PRIx64 " (%s)", place.function, place.distance, last_of_path(path));
 	else
-		text_printf(text, "0x%" PRIx64 " (%s)", offset, last_of(path));
+		text_printf(text, "0x%" PRIx64 " (%s)", offset, last_of_path(path));
 	if (!file || !file->symbols[ELF_CODE] || !offset)
 		return;
 	before = place.distance || !place.function ? frames_place_of(file, offset - 1) : place;
@@ -171,7 +171,7 @@ static void put_data(struct frames *frames, struct process *process, const struc
 	if (!file->symbols[ELF_DATA]) { /* of shared memory; what has no file is all called the same */
 		if (address < mapping->end && strcmp(path, "/dev/zero (deleted)") != 0)
 			text_printf(text, "0x%" PRIx64 " (%s)", address - mapping->start + mapping->offset,
-				    last_of(path));
+				    last_of_path(path));
 		return;
 	}
 	if (!symbols_address_behind(file->symbols[ELF_DATA], mapping->offset, address - mapping->start, &place))
@@ -180,9 +180,9 @@ static void put_data(struct frames *frames, struct process *process, const struc
 	if (!name && file->debug)
 		name = debug_info_find_variable(file->debug, place, &distance);
 	if (name)
-		text_printf(text, "%s+0x%" PRIx64 " (%s)", name, distance, last_of(path));
+		text_printf(text, "%s+0x%" PRIx64 " (%s)", name, distance, last_of_path(path));
 	else
-		text_printf(text, "0x%" PRIx64 " (%s)", place, last_of(path));
+		text_printf(text, "0x%" PRIx64 " (%s)", place, last_of_path(path));
 }
 
 /* The file that lies before memory of no name, which it may have more of than is in the file; NULL: none does. */
@@ -195,7 +195,7 @@ static const struct mapping *file_before(const struct mappings *mappings, const 
 	return before->inode && before->is_writable && mapping->is_writable ? before : NULL;
 }
 
-static void put_name(struct frames *frames, struct process *process, uint64_t address, struct text_buffer *text)
+static void put_address_name(struct frames *frames, struct process *process, uint64_t address, struct text_buffer *text)
 {
 	const struct mapping *mapping = mappings_find(&process->mappings, address);
 	const char *name = mapping ? mappings_name(&process->mappings, mapping) : NULL;
@@ -225,7 +225,7 @@ static bool learn(struct addresses *addresses, struct process *process, uint64_t
 	process->names[index].address = address;
 	text_fini(&process->names[index].text);
 	frames_begin(addresses->frames);
-	put_name(addresses->frames, process, address, &process->names[index].text);
+	put_address_name(addresses->frames, process, address, &process->names[index].text);
 	allowance_spend(&addresses->reading, clock_now_ns() - now_ns);
 	return true;
 }
@@ -236,7 +236,7 @@ const char *addresses_name(struct addresses *addresses, const struct program_mat
 
 	if (address < NOTHING_BELOW || address > INT64_MAX) /* no process has anything there */
 		return NULL;
-	struct process *process = process_of(addresses, match);
+	struct process *process = looked_at_process(addresses, match);
 
 	if (!process || !process->mappings.count)
 		return NULL;

@@ -118,7 +118,7 @@ static uint32_t least_used(const struct frames *frames)
 	return least;
 }
 
-static bool is_same(const struct frames_identity *a, const struct frames_identity *b)
+static bool is_same_identity(const struct frames_identity *a, const struct frames_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
@@ -128,7 +128,7 @@ static bool is_same(const struct frames_identity *a, const struct frames_identit
 static struct frames_file *listed(struct frames *frames, const struct frames_identity *identity)
 {
 	for (uint32_t i = 0; i < frames->file_count; i++)
-		if (is_same(&frames->files[i].identity, identity))
+		if (is_same_identity(&frames->files[i].identity, identity))
 			return &frames->files[i];
 	if (frames->file_count == FRAMES_FILES_MAX)
 		forget_file(frames, least_used(frames));
@@ -137,8 +137,8 @@ static struct frames_file *listed(struct frames *frames, const struct frames_ide
 }
 
 /* Keeps the symbols of a part, for which others may have to be forgotten. */
-static struct frames_file *keep(struct frames *frames, const struct frames_identity *identity, enum elf_part part,
-				struct symbols *symbols)
+static struct frames_file *keep_file_symbols(struct frames *frames, const struct frames_identity *identity,
+					     enum elf_part part, struct symbols *symbols)
 {
 	struct frames_file *file = listed(frames, identity);
 	size_t bytes = symbols ? symbols_bytes(symbols) : 0;
@@ -160,7 +160,7 @@ static void keep_late(struct frames *frames)
 	struct symbols *symbols;
 
 	if (frames->reader && symbol_reader_take(frames->reader, &symbols))
-		keep(frames, &frames->late.identity, frames->late.part, symbols);
+		keep_file_symbols(frames, &frames->late.identity, frames->late.part, symbols);
 }
 
 /* Reads the symbols of a part, unless that takes too long. Returns the file: it may have been moved. */
@@ -178,7 +178,7 @@ static struct frames_file *read_part(struct frames *frames, struct frames_file *
 	if (result == -EAGAIN)
 		return file;
 	if (result != -ETIMEDOUT)
-		return keep(frames, &identity, part, symbols);
+		return keep_file_symbols(frames, &identity, part, symbols);
 	frames->late.identity = identity;
 	frames->late.part = part;
 	return file;
@@ -305,7 +305,7 @@ static const char *const before_why[] = {
 };
 
 /* What is said of the end of the stack, if anything. */
-static const char *end_of(const struct unwound *unwound, enum program_stack_by by, struct text_buffer *text)
+static const char *stack_end_text(const struct unwound *unwound, enum program_stack_by by, struct text_buffer *text)
 {
 	if (by == PROGRAM_BY_UNWINDING && !*unwound->why)
 		return NULL;
@@ -359,7 +359,7 @@ static int name_stack(struct frames *frames, uint32_t index, const struct progra
 		stack->by = PROGRAM_BY_UNWINDING;
 		stack->frame_count = unwound->count;
 	}
-	stack->end = end_of(unwound, stack->by, &named->end);
+	stack->end = stack_end_text(unwound, stack->by, &named->end);
 	for (uint32_t i = 0; i < stack->frame_count; i++) {
 		bool is_exact = stack->by == PROGRAM_BY_UNWINDING ? unwound->exact >> i & 1 : i == 0;
 

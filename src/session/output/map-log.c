@@ -214,7 +214,7 @@ static int note_mapping(struct map_log *log, const struct mapped_record *record,
 }
 
 /* The time stands at the end of each. */
-static uint64_t time_of(const struct perf_event_header *header)
+static uint64_t mapping_time(const struct perf_event_header *header)
 {
 	uint64_t time;
 
@@ -227,7 +227,7 @@ static int take_record(struct map_log *log, const struct perf_event_header *head
 		       struct reach *reach)
 {
 	const struct forked_record *forked = (const void *)header;
-	uint64_t time = time_of(header);
+	uint64_t time = mapping_time(header);
 
 	if (((const struct named_record *)header)->pid != pid || time > until)
 		return 0;
@@ -258,7 +258,7 @@ static int take_ring(struct map_log *log, const struct ring *ring, uint32_t pid,
 		if (header->size < least || header->size > length - at)
 			break;
 		result = take_record(log, header, pid, until, reach);
-		oldest = time_of(header);
+		oldest = mapping_time(header);
 		at += header->size;
 	}
 	if (is_cut && oldest > reach->since)
@@ -266,14 +266,14 @@ static int take_ring(struct map_log *log, const struct ring *ring, uint32_t pid,
 	return result;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_logged(const void *left, const void *right)
 {
 	const struct note *a = left, *b = right;
 
 	return a->time < b->time ? -1 : a->time > b->time;
 }
 
-static int put(struct mappings *mappings, struct mapping item)
+static int put_logged_mapping(struct mappings *mappings, struct mapping item)
 {
 	if (alloc_grow(&mappings->items, &mappings->capacity, mappings->count, sizeof *mappings->items))
 		return -ENOMEM;
@@ -298,9 +298,9 @@ static int put_over(struct mappings *mappings, const struct mapping *new)
 		else
 			*old = mappings->items[--mappings->count];
 		if (tail.start < tail.end)
-			result = put(mappings, tail);
+			result = put_logged_mapping(mappings, tail);
 	}
-	return result ? result : put(mappings, *new);
+	return result ? result : put_logged_mapping(mappings, *new);
 }
 
 /*
@@ -340,7 +340,7 @@ static int put_notes(struct map_log *log, struct mappings *mappings)
 	int result = 0;
 
 	if (log->note_count)
-		qsort(log->notes, log->note_count, sizeof *log->notes, compare);
+		qsort(log->notes, log->note_count, sizeof *log->notes, compare_logged);
 	for (size_t i = 0; i < log->note_count && !result && mappings->count < MAPPINGS_MAX; i++) {
 		const struct note *note = &log->notes[i];
 		const char *name = log->names.bytes + note->name;

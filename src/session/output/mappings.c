@@ -24,7 +24,7 @@ static bool has_last_name(const struct mappings *mappings, const char *name)
 	return mappings->count && strcmp(mappings_name(mappings, &mappings->items[mappings->count - 1]), name) == 0;
 }
 
-static int add(struct mappings *mappings, const struct proc_mapping *found)
+static int add_mapping(struct mappings *mappings, const struct proc_mapping *found)
 {
 	bool again = has_last_name(mappings, found->path);
 
@@ -59,7 +59,7 @@ int mappings_read(struct mappings *mappings, uint32_t pid)
 	FILE *maps = fopen(path, "re");
 
 	while (maps && !result && mappings->count < MAPPINGS_MAX && proc_mapping_next(maps, line, LINE_BYTES, &found))
-		result = add(mappings, &found);
+		result = add_mapping(mappings, &found);
 	if (maps)
 		fclose(maps);
 	return result;

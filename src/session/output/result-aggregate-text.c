@@ -18,7 +18,7 @@ struct shown {
 	uint32_t meaning; /* as the image has it */
 };
 
-static char *text_of(const struct shown *shown, bool is_there, const struct program_value *value)
+static char *shown_value_text(const struct shown *shown, bool is_there, const struct program_value *value)
 {
 	char *text = NULL;
 	size_t length;
@@ -33,7 +33,7 @@ static char *text_of(const struct shown *shown, bool is_there, const struct prog
 	return fclose(stream) ? NULL : text;
 }
 
-static char *name_of(const struct program *program, uint32_t name, const char *part)
+static char *aggregate_part_name(const struct program *program, uint32_t name, const char *part)
 {
 	char *text = NULL;
 	size_t length;
@@ -64,15 +64,15 @@ static void name_columns(struct grid *grid, const struct aggregate_table *table)
 		const struct program_aggregate *by = &program_by(program, image)[i];
 
 		grid->is_left[column] = program->nodes[by->node].kind == PROGRAM_STRING;
-		grid_set(grid, 0, column++, name_of(program, by->name, ""));
+		grid_set(grid, 0, column++, aggregate_part_name(program, by->name, ""));
 	}
 	for (uint32_t i = 0; i < image->aggregate_count; i++) {
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
 
 		for (size_t j = 0; j < columns_of(aggregate); j++)
 			grid_set(grid, 0, column++,
-				 name_of(program, aggregate->name,
-					 aggregate->op == PROGRAM_QUANTILES_OF ? parts[j] : ""));
+				 aggregate_part_name(program, aggregate->name,
+						     aggregate->op == PROGRAM_QUANTILES_OF ? parts[j] : ""));
 	}
 }
 
@@ -89,7 +89,7 @@ static void fill_row(struct grid *grid, size_t number, const struct aggregate_ta
 		const struct shown shown = { program, program_by(program, image)[i].meaning };
 
 		is_there = aggregate_key(table, row, i, &value);
-		grid_set(grid, number, column++, text_of(&shown, is_there, &value));
+		grid_set(grid, number, column++, shown_value_text(&shown, is_there, &value));
 	}
 	for (uint32_t i = 0; i < image->aggregate_count; i++) {
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
@@ -99,12 +99,12 @@ static void fill_row(struct grid *grid, size_t number, const struct aggregate_ta
 		for (size_t j = 0; j < columns_of(aggregate); j++) {
 			is_there = is_split ? aggregate_quantile(&row->cells[i], (int)j, &value)
 					    : aggregate_value(table, row, i, &value);
-			grid_set(grid, number, column++, text_of(&shown, is_there, &value));
+			grid_set(grid, number, column++, shown_value_text(&shown, is_there, &value));
 		}
 	}
 }
 
-static void put_table(FILE *stream, const struct aggregate_report *report)
+static void put_aggregate_table(FILE *stream, const struct aggregate_report *report)
 {
 	const struct program *program = aggregate_table_program(report->table);
 	const struct program_aggregation *image = aggregate_table_row(report->table);
@@ -165,8 +165,8 @@ static void put_bars(FILE *stream, const struct shown *shown, const struct aggre
 }
 
 /* "histogram of took, comm=cp a.id=0" and its bars. */
-static void put_histogram(FILE *stream, const struct aggregate_report *report, const struct aggregate_row *row,
-			  uint32_t index)
+static void put_aggregate_histogram(FILE *stream, const struct aggregate_report *report,
+				    const struct aggregate_row *row, uint32_t index)
 {
 	const struct program *program = aggregate_table_program(report->table);
 	const struct program_aggregation *image = aggregate_table_row(report->table);
@@ -192,7 +192,7 @@ static void put_histogram(FILE *stream, const struct aggregate_report *report, c
 	put_bars(stream, &shown, &row->cells[index].buckets);
 }
 
-static void put_head(FILE *stream, const struct aggregate_report *report)
+static void put_aggregate_head(FILE *stream, const struct aggregate_report *report)
 {
 	const struct program *program = aggregate_table_program(report->table);
 	const struct program_aggregation *image = aggregate_table_row(report->table);
@@ -215,13 +215,13 @@ void result_write_aggregate_text(FILE *stream, const struct aggregate_report *re
 	const struct program *program = aggregate_table_program(report->table);
 	const struct program_aggregation *image = aggregate_table_row(report->table);
 
-	put_head(stream, report);
+	put_aggregate_head(stream, report);
 	if (report->row_count)
-		put_table(stream, report);
+		put_aggregate_table(stream, report);
 	for (size_t i = 0; i < report->row_count; i++)
 		for (uint32_t j = 0; j < image->aggregate_count; j++)
 			if (program_aggregates(program, image)[j].op == PROGRAM_HISTOGRAM_OF)
-				put_histogram(stream, report, &report->rows[i], j);
+				put_aggregate_histogram(stream, report, &report->rows[i], j);
 	if (report->other)
 		fprintf(stream, "  other: %" PRIu64 " match%s of further keys\n", report->other,
 			report->other == 1 ? "" : "es");

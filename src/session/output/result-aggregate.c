@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-static void put_name(FILE *stream, const struct aggregate_report *report, const char *separator, uint32_t name)
+static void put_aggregate_name(FILE *stream, const struct aggregate_report *report, const char *separator,
+			       uint32_t name)
 {
 	fputs(separator, stream);
 	result_put_string(stream, program_text(aggregate_table_program(report->table), name));
@@ -75,7 +76,7 @@ static void put_names(FILE *stream, const struct aggregate_report *report, const
 		putc('}', stream);
 }
 
-static void put_row(FILE *stream, const struct aggregate_report *report, const struct aggregate_row *row)
+static void put_aggregate_row(FILE *stream, const struct aggregate_report *report, const struct aggregate_row *row)
 {
 	const struct aggregate_table *table = report->table;
 	const struct program *program = aggregate_table_program(table);
@@ -86,7 +87,7 @@ static void put_row(FILE *stream, const struct aggregate_report *report, const s
 		struct program_value value;
 		bool is_there = aggregate_key(table, row, i, &value);
 
-		put_name(stream, report, i ? "," : "", program_by(program, image)[i].name);
+		put_aggregate_name(stream, report, i ? "," : "", program_by(program, image)[i].name);
 		put_there(stream, is_there, &value);
 	}
 	putc('}', stream);
@@ -95,7 +96,7 @@ static void put_row(FILE *stream, const struct aggregate_report *report, const s
 		const struct program_aggregate *aggregate = &program_aggregates(program, image)[i];
 		struct program_value value;
 
-		put_name(stream, report, ",", aggregate->name);
+		put_aggregate_name(stream, report, ",", aggregate->name);
 		if (aggregate->op == PROGRAM_HISTOGRAM_OF)
 			put_buckets(stream, &row->cells[i].buckets);
 		else if (aggregate->op == PROGRAM_QUANTILES_OF)
@@ -114,7 +115,7 @@ void result_write_aggregate_json(FILE *stream, const struct aggregate_report *re
 		fputs("{\"aggregate\":", stream);
 		result_put_string(stream, name);
 		putc(',', stream);
-		put_row(stream, report, &report->rows[i]);
+		put_aggregate_row(stream, report, &report->rows[i]);
 		fputs("}\n", stream);
 	}
 	if (!report->other)

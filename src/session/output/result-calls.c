@@ -22,7 +22,7 @@ struct message {
 	bool is_shown;
 };
 
-static void put_value(FILE *stream, const struct message *message, uint32_t index)
+static void put_message_value(FILE *stream, const struct message *message, uint32_t index)
 {
 	const struct program_arg *arg = &message->args[index];
 	struct program_value value;
@@ -40,18 +40,18 @@ static void put_value(FILE *stream, const struct message *message, uint32_t inde
 }
 
 /* The text with the values in place of {}; values that are left over stand behind it. */
-static void put_message(FILE *stream, const struct message *message, const char *text)
+static void put_call_message(FILE *stream, const struct message *message, const char *text)
 {
 	uint32_t next = 1;
 
 	for (const char *hole; next < message->count && (hole = strstr(text, "{}")); text = hole + 2) {
 		fwrite(text, 1, (size_t)(hole - text), stream);
-		put_value(stream, message, next++);
+		put_message_value(stream, message, next++);
 	}
 	fputs(text, stream);
 	for (; next < message->count; next++) {
 		putc(' ', stream);
-		put_value(stream, message, next);
+		put_message_value(stream, message, next);
 	}
 }
 
@@ -79,7 +79,7 @@ char *result_message(const struct program *program, const struct program_match *
 
 	if (!stream)
 		return NULL;
-	put_message(stream, &message, first.text);
+	put_call_message(stream, &message, first.text);
 	return fclose(stream) ? NULL : text;
 }
 

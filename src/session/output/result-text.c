@@ -46,8 +46,8 @@ static void put_who(FILE *stream, const char *comm, const uint32_t ids[3], const
 	result_put_cpu(stream, ids[0]);
 }
 
-static void put_value(FILE *stream, const struct program *program, uint32_t meaning, const struct program_value *value,
-		      const struct program_match *owner)
+static void put_result_value(FILE *stream, const struct program *program, uint32_t meaning,
+			     const struct program_value *value, const struct program_match *owner)
 {
 	const char *quote = value->kind == PROGRAM_STRING ? "\"" : "";
 
@@ -85,8 +85,8 @@ static void put_returns(FILE *stream, const struct program *program, const struc
 		if (result)
 			fputs("(division by zero)", stream);
 		else
-			put_value(stream, program, row->meaning, &value,
-				  result_owner(program, match, row->node, row->meaning, &room));
+			put_result_value(stream, program, row->meaning, &value,
+					 result_owner(program, match, row->node, row->meaning, &room));
 	}
 }
 
@@ -102,11 +102,11 @@ static void put_argument(FILE *stream, const struct program *program, const stru
 	if (program_eval(&operand, arg->node, &value))
 		fputs("(division by zero)", stream);
 	else
-		put_value(stream, program, arg->meaning, &value,
-			  result_owner(program, match, arg->node, arg->meaning, &room));
+		put_result_value(stream, program, arg->meaning, &value,
+				 result_owner(program, match, arg->node, arg->meaning, &room));
 }
 
-static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
+static void put_match_calls(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
@@ -168,7 +168,7 @@ struct frame {
 	int width; /* of the widest label */
 };
 
-static void put_event(FILE *stream, const struct frame *frame, const struct program_match_event *event)
+static void put_event_text(FILE *stream, const struct frame *frame, const struct program_match_event *event)
 {
 	const struct program *program = frame->program;
 	const struct event_header *header = event->record;
@@ -187,12 +187,12 @@ static void put_event(FILE *stream, const struct frame *frame, const struct prog
 
 		result_read_field(field, header, &value);
 		fprintf(stream, "  %s=", program_text(program, field->name));
-		put_value(stream, program, field->meaning, &value, &owner);
+		put_result_value(stream, program, field->meaning, &value, &owner);
 	}
 	putc('\n', stream);
 }
 
-static void put_stack(FILE *stream, const struct program_stack *stack, const char *indent)
+static void put_stack_text(FILE *stream, const struct program_stack *stack, const char *indent)
 {
 	for (uint32_t i = 0; i < stack->frame_count; i++) {
 		fputs(indent, stream);
@@ -207,7 +207,7 @@ static void put_stack(FILE *stream, const struct program_stack *stack, const cha
 }
 
 /* "worker[12/15], 0.4 ms later:", and its stack below. */
-static void put_threads(FILE *stream, const struct program_match *match)
+static void put_match_threads(FILE *stream, const struct program_match *match)
 {
 	for (uint32_t i = 0; i < match->thread_count; i++) {
 		const struct program_thread *thread = &match->threads[i];
@@ -218,7 +218,7 @@ static void put_threads(FILE *stream, const struct program_match *match)
 		result_put_ids(stream, thread->pid, thread->tid);
 		result_print_ago(0, thread->late_ns, later);
 		fprintf(stream, ", %s later:\n", later + (*later == '-'));
-		put_stack(stream, &thread->stack, "      ");
+		put_stack_text(stream, &thread->stack, "      ");
 	}
 }
 
@@ -236,10 +236,10 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 		put_warning(stream, program, match);
 	else
 		put_returns(stream, program, match);
-	put_calls(stream, program, match);
+	put_match_calls(stream, program, match);
 	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
-	put_stack(stream, &match->named_stack, "    ");
-	put_threads(stream, match);
+	put_stack_text(stream, &match->named_stack, "    ");
+	put_match_threads(stream, match);
 	if (rule->semantics == PROGRAM_MACHINE) {
 		result_write_trail(stream, program, match);
 		return;
@@ -247,7 +247,7 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 	const struct frame frame = { program, rule, when, match, label_width(program, match) };
 
 	for (uint32_t i = 0; i < match->event_count; i++)
-		put_event(stream, &frame, &match->events[i]);
+		put_event_text(stream, &frame, &match->events[i]);
 }
 
 void result_write_table(FILE *stream, const struct program *program, const struct session_totals *totals)

@@ -44,19 +44,19 @@ void result_put_value(FILE *stream, const struct program_value *value)
 	}
 }
 
-static const struct meaning *meaning_of(const struct program *program, uint32_t meaning)
+static const struct meaning *program_meaning(const struct program *program, uint32_t meaning)
 {
 	return meaning ? meaning_find(program_text(program, meaning - 1)) : NULL;
 }
 
 bool result_means_address(const struct program *program, uint32_t of_image)
 {
-	const struct meaning *meaning = meaning_of(program, of_image);
+	const struct meaning *meaning = program_meaning(program, of_image);
 
 	return meaning && meaning->form == MEANING_ADDRESS;
 }
 
-static struct meaning_number number_of(const struct program_value *value)
+static struct meaning_number value_number(const struct program_value *value)
 {
 	return (struct meaning_number){ .word = value->u64, .is_signed = value->kind == PROGRAM_I64 };
 }
@@ -96,8 +96,8 @@ struct program_match result_owner_of(const struct program *program, const struct
 }
 
 /* What the address is called; NULL: nothing, or it is no address. */
-static const char *name_of(const struct program_match *owner, const struct meaning *meaning,
-			   const struct program_value *value)
+static const char *address_name(const struct program_match *owner, const struct meaning *meaning,
+				const struct program_value *value)
 {
 	bool is_integer = value->kind == PROGRAM_I64 || value->kind == PROGRAM_U64;
 
@@ -109,8 +109,8 @@ static const char *name_of(const struct program_match *owner, const struct meani
 void result_show_value(FILE *stream, const struct program *program, uint32_t of_image,
 		       const struct program_value *value, const struct program_match *match)
 {
-	const struct meaning *meaning = meaning_of(program, of_image);
-	const char *name = name_of(match, meaning, value);
+	const struct meaning *meaning = program_meaning(program, of_image);
+	const char *name = address_name(match, meaning, value);
 	char shown[MEANING_TEXT_BYTES];
 	struct text_buffer buffer;
 	bool is_integer = value->kind == PROGRAM_I64 || value->kind == PROGRAM_U64;
@@ -121,8 +121,8 @@ void result_show_value(FILE *stream, const struct program *program, uint32_t of_
 	} else if (value->kind == PROGRAM_STRING) {
 		text_write(stream, value->text, TEXT_VALUE);
 	} else if (is_integer && meaning) {
-		if (!meaning_user(program->users, meaning, number_of(value), &buffer))
-			meaning_show(&buffer, meaning, number_of(value));
+		if (!meaning_user(program->users, meaning, value_number(value), &buffer))
+			meaning_show(&buffer, meaning, value_number(value));
 		fputs(shown, stream);
 	} else if (value->kind == PROGRAM_F64 && meaning_show_real(&buffer, meaning, value->f64)) {
 		fputs(shown, stream);
@@ -158,8 +158,8 @@ int result_shown(const struct program *program, const struct program_match *matc
 
 bool result_put_name(FILE *stream, const struct program *program, const struct result_named *named)
 {
-	const struct meaning *meaning = meaning_of(program, named->meaning);
-	const char *known = name_of(named->owner, meaning, named->value);
+	const struct meaning *meaning = program_meaning(program, named->meaning);
+	const char *known = address_name(named->owner, meaning, named->value);
 	char shown[MEANING_TEXT_BYTES];
 	struct text_buffer name;
 	bool is_integer = named->value->kind == PROGRAM_I64 || named->value->kind == PROGRAM_U64;
@@ -167,8 +167,8 @@ bool result_put_name(FILE *stream, const struct program *program, const struct r
 	text_init_fixed(&name, shown, sizeof shown);
 	if (!known && (!is_integer || !meaning_has_names(meaning)))
 		return false;
-	if (!known && !meaning_name(&name, meaning, number_of(named->value)) &&
-	    !meaning_user(program->users, meaning, number_of(named->value), &name))
+	if (!known && !meaning_name(&name, meaning, value_number(named->value)) &&
+	    !meaning_user(program->users, meaning, value_number(named->value), &name))
 		return false;
 	fputs(named->before, stream);
 	result_put_string(stream, named->key);

@@ -64,8 +64,8 @@ static void put_field_names(FILE *stream, const struct program *program, const s
  * comm stands only where there is one: recorded events need not have it. So does seq: events that meet in the kernel,
  * on several CPUs, are not counted in any order.
  */
-static void put_event(FILE *stream, const struct program *program, const struct program_match *match,
-		      const struct program_match_event *event)
+static void put_event_json(FILE *stream, const struct program *program, const struct program_match *match,
+			   const struct program_match_event *event)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
@@ -107,7 +107,7 @@ static void put_sequence(FILE *stream, const struct program *program, const stru
 	for (uint32_t i = 0; i < match->event_count; i++) {
 		if (i)
 			putc(',', stream);
-		put_event(stream, program, match, &match->events[i]);
+		put_event_json(stream, program, match, &match->events[i]);
 	}
 	putc(']', stream);
 }
@@ -169,7 +169,7 @@ static void put_argument_names(FILE *stream, const struct program *program, cons
 		putc('}', stream);
 }
 
-static void put_calls(FILE *stream, const struct program *program, const struct program_match *match)
+static void put_calls_json(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 	uint32_t count = 0;
@@ -197,7 +197,7 @@ static void put_calls(FILE *stream, const struct program *program, const struct 
 }
 
 /* ,"stack":[...] and how it was found. */
-static void put_stack(FILE *stream, const struct program_stack *stack)
+static void put_stack_json(FILE *stream, const struct program_stack *stack)
 {
 	static const char *const by[] = { [PROGRAM_BY_FRAME_POINTERS] = "frame pointers",
 					  [PROGRAM_BY_UNWINDING] = "unwinding",
@@ -216,7 +216,7 @@ static void put_stack(FILE *stream, const struct program_stack *stack)
 	}
 }
 
-static void put_threads(FILE *stream, const struct program_match *match)
+static void put_threads_json(FILE *stream, const struct program_match *match)
 {
 	for (uint32_t i = 0; i < match->thread_count; i++) {
 		const struct program_thread *thread = &match->threads[i];
@@ -225,7 +225,7 @@ static void put_threads(FILE *stream, const struct program_match *match)
 			thread->pid, thread->tid);
 		result_put_string(stream, thread->comm);
 		fprintf(stream, ",\"late\":%" PRIu64, thread->late_ns);
-		put_stack(stream, &thread->stack);
+		put_stack_json(stream, &thread->stack);
 		putc('}', stream);
 	}
 	if (match->thread_count)
@@ -262,9 +262,9 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");
 	if (rule->flags & PROGRAM_RULE_SEQUENCE)
 		put_sequence(stream, program, match);
-	put_stack(stream, &match->named_stack);
-	put_threads(stream, match);
-	put_calls(stream, program, match);
+	put_stack_json(stream, &match->named_stack);
+	put_threads_json(stream, match);
+	put_calls_json(stream, program, match);
 	result_put_names(stream, program, match);
 	result_put_properties(stream, program, rule);
 	put_place(stream, when ? when->place : NULL);

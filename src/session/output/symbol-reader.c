@@ -23,7 +23,7 @@ struct symbol_reader {
 	bool is_late; /* what the job comes to was not taken yet */
 };
 
-static int work(void *context, uint64_t argument)
+static int read_job_symbols(void *context, uint64_t argument)
 {
 	struct job *job = context;
 	int result = symbols_read(job->fd, job->part, &job->made);
@@ -46,7 +46,7 @@ int symbol_reader_new(struct symbol_reader **made)
 {
 	struct symbol_reader *reader = alloc_zero(1, sizeof *reader);
 	struct job *job = alloc_zero(1, sizeof *job);
-	int result = reader && job ? errand_new(work, dispose, job, &reader->errand) : -ENOMEM;
+	int result = reader && job ? errand_new(read_job_symbols, dispose, job, &reader->errand) : -ENOMEM;
 
 	if (result) {
 		alloc_free(job);
@@ -67,7 +67,7 @@ void symbol_reader_free(struct symbol_reader *reader)
 	alloc_free(reader);
 }
 
-static struct symbols *take(struct job *job)
+static struct symbols *take_job_symbols(struct job *job)
 {
 	struct symbols *made = job->made;
 
@@ -88,7 +88,7 @@ int symbol_reader_read(struct symbol_reader *reader, int fd, enum elf_part part,
 	result = errand_do(reader->errand, 0, patience_ns);
 	reader->is_late = result == -ETIMEDOUT;
 	if (!result)
-		*made = take(job);
+		*made = take_job_symbols(job);
 	return result;
 }
 
@@ -97,6 +97,6 @@ bool symbol_reader_take(struct symbol_reader *reader, struct symbols **made)
 	if (!reader->is_late || !errand_is_idle(reader->errand))
 		return false;
 	reader->is_late = false;
-	*made = take(reader->job);
+	*made = take_job_symbols(reader->job);
 	return true;
 }

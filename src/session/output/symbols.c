@@ -39,7 +39,7 @@ static uint8_t underscores(const char *name, size_t length)
 }
 
 /* 1: there are enough of them. */
-static int add(void *context, const struct elf_function *function)
+static int add_function_symbol(void *context, const struct elf_function *function)
 {
 	struct symbols *symbols = context;
 
@@ -66,7 +66,7 @@ static int add(void *context, const struct elf_function *function)
 
 /* By address; of several names of one place the one to be shown last: what others may call, and not by the back door.
  */
-static int compare(const void *left, const void *right, void *context)
+static int compare_symbols(const void *left, const void *right, void *context)
 {
 	const struct symbol *a = left, *b = right;
 	const struct symbols *symbols = context;
@@ -83,11 +83,11 @@ static int compare(const void *left, const void *right, void *context)
 
 static int read_tables(struct symbols *symbols, const struct elf_code *code)
 {
-	int result = elf_code_each(code, ELF_FULL, SYMBOLS_TABLES_BYTES_MAX, add, symbols);
+	int result = elf_code_each(code, ELF_FULL, SYMBOLS_TABLES_BYTES_MAX, add_function_symbol, symbols);
 
 	symbols->segments = *elf_code_segments(code);
 	if (!result && !symbols->count)
-		result = elf_code_each(code, ELF_LINKING, SYMBOLS_TABLES_BYTES_MAX, add, symbols);
+		result = elf_code_each(code, ELF_LINKING, SYMBOLS_TABLES_BYTES_MAX, add_function_symbol, symbols);
 	return result < 0 ? result : 0;
 }
 
@@ -107,7 +107,7 @@ int symbols_read(int fd, enum elf_part part, struct symbols **made)
 		return result;
 	}
 	if (symbols->count)
-		qsort_r(symbols->items, symbols->count, sizeof *symbols->items, compare, symbols);
+		qsort_r(symbols->items, symbols->count, sizeof *symbols->items, compare_symbols, symbols);
 	*made = symbols;
 	return 0;
 }

@@ -151,7 +151,7 @@ static bool report_modules(struct unwinder *unwinder, struct process *process)
 
 /* -- processes -- */
 
-static void forget(struct process *process)
+static void forget_unwinder(struct process *process)
 {
 	if (process->dwfl)
 		dwfl_end(process->dwfl);
@@ -160,7 +160,7 @@ static void forget(struct process *process)
 }
 
 /* Of what has a file: the heap grows all the time. */
-static uint64_t hash_of(const struct mappings *mappings)
+static uint64_t mappings_hash(const struct mappings *mappings)
 {
 	uint64_t hash = HASH_START;
 
@@ -174,9 +174,9 @@ static uint64_t hash_of(const struct mappings *mappings)
 }
 
 /* What is known of the process, made anew where its files have changed; NULL: memory is short. */
-static struct process *process_of(struct unwinder *unwinder, const struct mappings *mappings)
+static struct process *unwound_process(struct unwinder *unwinder, const struct mappings *mappings)
 {
-	uint64_t files = hash_of(mappings);
+	uint64_t files = mappings_hash(mappings);
 	struct process *least = unwinder->processes;
 
 	unwinder->walks++;
@@ -190,10 +190,10 @@ static struct process *process_of(struct unwinder *unwinder, const struct mappin
 		if (process->used < least->used || (process->dwfl && process->pid == mappings->pid))
 			least = process;
 	}
-	forget(least);
+	forget_unwinder(least);
 	*least = (struct process){ .pid = mappings->pid, .files = files, .used = unwinder->walks };
 	if (find_modules(least, mappings) || !report_modules(unwinder, least)) {
-		forget(least);
+		forget_unwinder(least);
 		return NULL;
 	}
 	return least;
@@ -312,7 +312,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 
 /* -- what is said of the end -- */
 
-static uint64_t end_of(const struct program_stack_copy *copy)
+static uint64_t stack_copy_end(const struct program_stack_copy *copy)
 {
 	return copy->start + (uint64_t)copy->page_count * copy->page_bytes;
 }
@@ -324,8 +324,8 @@ static bool is_cut(const struct unwinder *unwinder)
 	uint32_t last = copy->page_count - 1;
 	const struct mapping *above = mappings_find(unwinder->mappings, unwinder->missed);
 
-	return copy->pages >> last & 1 && unwinder->missed >= end_of(copy) && above &&
-	       above == mappings_find(unwinder->mappings, end_of(copy) - 1);
+	return copy->pages >> last & 1 && unwinder->missed >= stack_copy_end(copy) && above &&
+	       above == mappings_find(unwinder->mappings, stack_copy_end(copy) - 1);
 }
 
 static const struct module *module_of(const struct process *process, uint64_t address)
@@ -412,7 +412,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct program_match *match,
 	unwinder->is_missed = false;
 	unwinder->guessed = 0;
 	unwinder->last = 1;
-	unwinder->process = process_of(unwinder, mappings);
+	unwinder->process = unwound_process(unwinder, mappings);
 	if (!unwinder->process) {
 		snprintf(found->why, sizeof found->why, "out of memory");
 		return;
@@ -439,6 +439,6 @@ struct unwinder *unwinder_new(void)
 void unwinder_free(struct unwinder *unwinder)
 {
 	for (size_t i = 0; unwinder && i < UNWIND_PROCESSES_MAX; i++)
-		forget(&unwinder->processes[i]);
+		forget_unwinder(&unwinder->processes[i]);
 	alloc_free(unwinder);
 }

@@ -28,7 +28,7 @@ static uint64_t read_clock(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void take_host(char host[EVENT_HOST_BYTES])
+static void read_own_host(char host[EVENT_HOST_BYTES])
 {
 	struct utsname system;
 
@@ -43,7 +43,7 @@ void when_take_machine(struct event_machine *machine)
 	if (offset - machine->wall_ns + CLOCK_SLACK_NS > 2 * CLOCK_SLACK_NS)
 		machine->wall_ns = offset;
 	if (!*machine->host)
-		take_host(machine->host);
+		read_own_host(machine->host);
 }
 
 static bool is_dated(const struct when *when)

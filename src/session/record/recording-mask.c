@@ -67,7 +67,7 @@ void recording_mask_fini(struct recording *recording)
 }
 
 /* The number of the event's type, or event_count. */
-static size_t find(const struct recording *recording, const struct event_type *type)
+static size_t find_type_number(const struct recording *recording, const struct event_type *type)
 {
 	size_t i = 0;
 
@@ -76,7 +76,7 @@ static size_t find(const struct recording *recording, const struct event_type *t
 	return i;
 }
 
-static bool is_wanted(const struct selection *wanted, const struct event_type *type)
+static bool is_type_selected(const struct selection *wanted, const struct event_type *type)
 {
 	for (size_t i = 0; i < wanted->count; i++)
 		if (wanted->events[i].type == type)
@@ -93,11 +93,11 @@ static bool has_all(const struct event_type *type, const bool *recorded)
 }
 
 /* Who names no fields takes those that are recorded. */
-static int check_fields(const struct recording *recording, const struct selection *wanted)
+static int check_same_fields(const struct recording *recording, const struct selection *wanted)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct event_type *type = wanted->events[i].type;
-		size_t at = find(recording, type);
+		size_t at = find_type_number(recording, type);
 
 		if (at == recording->event_count || has_all(type, wanted->events[i].recorded))
 			continue;
@@ -110,7 +110,7 @@ static int check_fields(const struct recording *recording, const struct selectio
 	return 0;
 }
 
-static int add_event(struct recording *recording, const struct selected_event *event)
+static int add_masked_event(struct recording *recording, const struct selected_event *event)
 {
 	bool *fields = alloc_zero(EVENT_FIELDS_MAX, sizeof *fields);
 
@@ -128,15 +128,15 @@ static int add_event(struct recording *recording, const struct selected_event *e
 }
 
 /* Programs for the types that are new; they stay, whatever becomes of the rest. */
-static int add_types(struct recording *recording, const struct selection *wanted)
+static int add_type_programs(struct recording *recording, const struct selection *wanted)
 {
 	struct ebpf_record_type *types = alloc_zero(wanted->count, sizeof *types);
 	size_t before = recording->event_count, count;
 	int result = types ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < wanted->count && !result; i++)
-		if (find(recording, wanted->events[i].type) == recording->event_count)
-			result = add_event(recording, &wanted->events[i]);
+		if (find_type_number(recording, wanted->events[i].type) == recording->event_count)
+			result = add_masked_event(recording, &wanted->events[i]);
 	count = recording->event_count - before;
 	for (size_t i = 0; i < count && !result; i++) {
 		const struct ctf_writer_event *event = &recording->events[before + i];
@@ -160,7 +160,7 @@ static void tell_change(const struct recording *recording, const struct selectio
 {
 	text_printf(text, "%" PRIu64, clock_now_ns());
 	for (size_t i = 0; i < recording->event_count; i++) {
-		bool wants = is_wanted(wanted, recording->events[i].type);
+		bool wants = is_type_selected(wanted, recording->events[i].type);
 
 		if (wants == ebpf_recorder_takes(recording->recorder, i))
 			continue;
@@ -170,7 +170,7 @@ static void tell_change(const struct recording *recording, const struct selectio
 }
 
 /* The trace says what it may hold from here on. */
-static int describe(struct recording *recording)
+static int describe_mask(struct recording *recording)
 {
 	const struct recording_description all = { recording->events, recording->event_count, recording->changes,
 						   recording->change_count };
@@ -212,7 +212,7 @@ static int set_gates(struct recording *recording, const struct selection *wanted
 	int result;
 
 	for (size_t i = 0; i < recording->event_count; i++)
-		ebpf_recorder_take(recording->recorder, i, is_wanted(wanted, recording->events[i].type));
+		ebpf_recorder_take(recording->recorder, i, is_type_selected(wanted, recording->events[i].type));
 	result = ebpf_recorder_attach(recording->recorder, recording->diag);
 	if (!result && recording->options.scope != EBPF_SCOPE_ALL)
 		enter_processes(recording);
@@ -229,7 +229,7 @@ static int carry_out(struct recording *recording, const struct selection *wanted
 	    text_take(text, &recording->changes[recording->change_count]))
 		return diag_no_memory(recording->diag);
 	recording->change_count++;
-	result = describe(recording);
+	result = describe_mask(recording);
 	if (!result)
 		result = set_gates(recording, wanted);
 	if (result)
@@ -266,11 +266,11 @@ int recording_mask(struct recording *recording, const struct selection *wanted)
 		return diag_error(recording->diag, NULL, -E2BIG,
 				  "the choice of events was changed %d times, the limit: start another recording",
 				  CTF_CHANGES_MAX);
-	result = check_fields(recording, wanted);
+	result = check_same_fields(recording, wanted);
 	if (!result)
 		result = remember(recording, &before);
 	if (!result)
-		result = add_types(recording, wanted);
+		result = add_type_programs(recording, wanted);
 	if (!result)
 		tell_change(recording, wanted, &text, &any);
 	if (!result && any) {

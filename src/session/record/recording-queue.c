@@ -28,13 +28,13 @@ void recording_queue_fini(struct recording_queue *queue)
 	*queue = (struct recording_queue){ 0 };
 }
 
-static size_t align(size_t bytes)
+static size_t align_bytes(size_t bytes)
 {
 	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 /* Copies length bytes of text to *to, with a NUL, and goes behind it. */
-static const char *put_text(char **to, const char *text, size_t length)
+static const char *put_queued_text(char **to, const char *text, size_t length)
 {
 	char *put = *to;
 
@@ -49,16 +49,16 @@ bool recording_queue_put(struct recording_queue *queue, const struct recording_m
 	size_t comm = strnlen(mark->comm, EVENT_COMM_BYTES - 1);
 	size_t rule = strnlen(mark->rule, RULE_BYTES_MAX - 1);
 	size_t values = strnlen(mark->values, VALUES_BYTES_MAX - 1);
-	size_t bytes = align(sizeof *mark + comm + rule + values + 3);
+	size_t bytes = align_bytes(sizeof *mark + comm + rule + values + 3);
 	struct recording_mark *put = (struct recording_mark *)(queue->bytes + queue->used);
 	char *texts = (char *)(put + 1);
 
 	if (bytes > queue->capacity - queue->used)
 		return false;
 	*put = *mark;
-	put->comm = put_text(&texts, mark->comm, comm);
-	put->rule = put_text(&texts, mark->rule, rule);
-	put->values = put_text(&texts, mark->values, values);
+	put->comm = put_queued_text(&texts, mark->comm, comm);
+	put->rule = put_queued_text(&texts, mark->rule, rule);
+	put->values = put_queued_text(&texts, mark->values, values);
 	queue->used += bytes;
 	return true;
 }
@@ -70,6 +70,6 @@ const struct recording_mark *recording_queue_next(const struct recording_queue *
 	if (*at >= queue->used)
 		return NULL;
 	/* The values are the last of its texts. */
-	*at = align((size_t)(mark->values + strlen(mark->values) + 1 - queue->bytes));
+	*at = align_bytes((size_t)(mark->values + strlen(mark->values) + 1 - queue->bytes));
 	return mark;
 }

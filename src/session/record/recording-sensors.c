@@ -85,7 +85,7 @@ static int write_packet(struct recording_sensors *sensors)
 }
 
 /* From here on nothing is written any more: what there is, and what still comes, is lost. */
-static void give_up(struct recording_sensors *sensors)
+static void give_recording_up(struct recording_sensors *sensors)
 {
 	sensors->is_dropped = true;
 	sensors->totals.unwritten += sensors->events + sensors->is_waiting;
@@ -102,7 +102,7 @@ static void pass_lost(struct recording_sensors *sensors)
 	sensors->lost = 0;
 }
 
-static void *put(struct recording_sensors *sensors, uint32_t id, uint64_t ts)
+static void *put_event_word(struct recording_sensors *sensors, uint32_t id, uint64_t ts)
 {
 	uint64_t word = event_packed_word(id, ts);
 
@@ -118,7 +118,7 @@ static void put_context(struct recording_sensors *sensors, const struct event_he
 	memcpy(context.comm, record->comm, sizeof context.comm);
 	if (sensors->events && !memcmp(&context, &sensors->context, sizeof context))
 		return;
-	memcpy(put(sensors, EVENT_PACKED_ID_CONTEXT, ts), &context, sizeof context);
+	memcpy(put_event_word(sensors, EVENT_PACKED_ID_CONTEXT, ts), &context, sizeof context);
 	sensors->used += sizeof context;
 	sensors->context = context;
 }
@@ -127,13 +127,13 @@ static void put_late(struct recording_sensors *sensors, const struct event_heade
 {
 	const struct event_packed_late late = { .entered = record->ts };
 
-	memcpy(put(sensors, EVENT_PACKED_ID_LATE, ts), &late, sizeof late);
+	memcpy(put_event_word(sensors, EVENT_PACKED_ID_LATE, ts), &late, sizeof late);
 	sensors->used += sizeof late;
 }
 
 /* Puts the event into the packet, in which there is room for it. */
-static void put_event(struct recording_sensors *sensors, const struct recording_type *type,
-		      const struct event_header *record, uint64_t ts)
+static void put_packed_event(struct recording_sensors *sensors, const struct recording_type *type,
+			     const struct event_header *record, uint64_t ts)
 {
 	void *payload;
 
@@ -142,14 +142,14 @@ static void put_event(struct recording_sensors *sensors, const struct recording_
 	put_context(sensors, record, ts);
 	if (record->ts < ts)
 		put_late(sensors, record, ts);
-	payload = put(sensors, type->id, ts);
+	payload = put_event_word(sensors, type->id, ts);
 	sensors->used += (size_t)event_packed_encode(&type->layout, record, payload, PACKET_BYTES - sensors->used);
 	sensors->events++;
 	sensors->last_ns = ts;
 }
 
 /* What must be done before the event can be put. Returns 0; -errno: it could not be, yet. */
-static int prepare(struct recording_sensors *sensors, struct recording_type *type, uint64_t ts)
+static int prepare_record(struct recording_sensors *sensors, struct recording_type *type, uint64_t ts)
 {
 	int result = 0;
 
@@ -165,7 +165,7 @@ static int prepare(struct recording_sensors *sensors, struct recording_type *typ
 }
 
 /* Returns 0; -errno: it has to wait, and with it all others. */
-static int take(struct recording_sensors *sensors, const struct event_header *record)
+static int take_sensor_record(struct recording_sensors *sensors, const struct event_header *record)
 {
 	struct recording_type *type = recording_types_get(sensors->types, event_type_of(record));
 	uint64_t ts = record->ts > sensors->last_ns ? record->ts : sensors->last_ns;
@@ -177,17 +177,17 @@ static int take(struct recording_sensors *sensors, const struct event_header *re
 		sensors->lost++;
 		return 0;
 	}
-	result = prepare(sensors, type, ts);
+	result = prepare_record(sensors, type, ts);
 	if (!result)
-		put_event(sensors, type, record, ts);
+		put_packed_event(sensors, type, record, ts);
 	return result;
 }
 
-static int on_event(void *context, const struct event_header *record)
+static int sensors_on_event(void *context, const struct event_header *record)
 {
 	struct recording_sensors *sensors = context;
 
-	sensors->failed = take(sensors, record);
+	sensors->failed = take_sensor_record(sensors, record);
 	if (!sensors->failed)
 		return 0;
 	memcpy(sensors->waiting, record,
@@ -196,7 +196,7 @@ static int on_event(void *context, const struct event_header *record)
 	return PAUSE;
 }
 
-static void on_lost(void *context, uint64_t lost)
+static void sensors_on_lost(void *context, uint64_t lost)
 {
 	struct recording_sensors *sensors = context;
 
@@ -207,29 +207,29 @@ static void on_lost(void *context, uint64_t lost)
 		sensors->totals.overwritten += lost;
 }
 
-static bool in_scope(void *context, pid_t pid, pid_t parent)
+static bool sensors_in_scope(void *context, pid_t pid, pid_t parent)
 {
 	const struct recording_sensors *sensors = context;
 
 	return sensors->options.in_scope(sensors->options.context, pid, parent);
 }
 
-static int take_type(void *context, const struct stream_announced *announced, const struct event_type **type,
-		     uint32_t *number)
+static int take_recorded_type(void *context, const struct stream_announced *announced, const struct event_type **type,
+			      uint32_t *number)
 {
 	struct recording_sensors *sensors = context;
 
 	return recording_types_add(sensors->types, announced, sensors->diag, type, number);
 }
 
-static int open_stream(struct recording_sensors *sensors, struct asterism_diag *diag)
+static int open_recording_stream(struct recording_sensors *sensors, struct asterism_diag *diag)
 {
 	const struct selection *what = sensors->options.what;
 	struct stream_options options = {
 		.record_bytes = STREAM_RECORD_BYTES_MAX,
-		.in_scope = in_scope,
-		.on_event = on_event,
-		.on_lost = on_lost,
+		.in_scope = sensors_in_scope,
+		.on_event = sensors_on_event,
+		.on_lost = sensors_on_lost,
 		.context = sensors,
 		.diag = diag,
 		.clock = sensors->options.clock,
@@ -245,7 +245,7 @@ static int open_stream(struct recording_sensors *sensors, struct asterism_diag *
 	for (size_t i = 0; i < what->sensor_count; i++)
 		sensors->wants.items[i].name = what->sensors[i];
 	sensors->wants.count = what->sensor_count;
-	sensors->wants.take = take_type;
+	sensors->wants.take = take_recorded_type;
 	sensors->wants.context = sensors;
 	options.wants = sensors->wants;
 	return stream_new(&options, diag, &sensors->stream);
@@ -263,7 +263,7 @@ int recording_sensors_new(const struct recording_sensors_options *options, struc
 	sensors->diag = diag;
 	sensors->last_ns = options->start_ns;
 	begin_packet(sensors, options->start_ns);
-	result = open_stream(sensors, diag);
+	result = open_recording_stream(sensors, diag);
 	if (result)
 		recording_sensors_free(sensors);
 	else
@@ -303,7 +303,7 @@ static int resume(struct recording_sensors *sensors)
 	int result = sensors->has_begun || sensors->is_dropped ? 0 : write_packet(sensors);
 
 	if (!result && sensors->is_waiting)
-		result = take(sensors, sensors->waiting);
+		result = take_sensor_record(sensors, sensors->waiting);
 	sensors->is_waiting &= result != 0;
 	return result;
 }
@@ -328,7 +328,7 @@ int recording_sensors_turn(struct recording_sensors *sensors, struct ctf_writer 
 }
 
 /* A packet without events tells of what is lost at the end; where there is no room for that, the one before. */
-static void write_end(struct recording_sensors *sensors)
+static void write_lost_end(struct recording_sensors *sensors)
 {
 	const struct ring_packet packet = {
 		.timestamp_begin = sensors->last_ns,
@@ -348,10 +348,10 @@ static int drain(struct recording_sensors *sensors, struct ctf_writer *trace)
 	do {
 		result = recording_sensors_turn(sensors, trace, true, &wait_ns);
 		if (result && !sensors->is_dropped)
-			give_up(sensors);
+			give_recording_up(sensors);
 		failed = failed ? failed : result;
 	} while (stream_has_more(sensors->stream));
-	write_end(sensors);
+	write_lost_end(sensors);
 	return failed;
 }
 

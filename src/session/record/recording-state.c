@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-static int take(void *context, const struct ctf_process *process)
+static int take_process_state(void *context, const struct ctf_process *process)
 {
 	struct recording_state *state = context;
 
@@ -21,7 +21,7 @@ static int take(void *context, const struct ctf_process *process)
 int recording_state_begin(struct recording_state *state, uint64_t start_ns, bool all)
 {
 	*state = (struct recording_state){ .start_ns = start_ns };
-	return all ? state_dump_all(take, state) : 0;
+	return all ? state_dump_all(take_process_state, state) : 0;
 }
 
 void recording_state_fini(struct recording_state *state)
@@ -32,7 +32,7 @@ void recording_state_fini(struct recording_state *state)
 
 int recording_state_add(struct recording_state *state, pid_t pid)
 {
-	return state->start_ns ? state_dump_process(pid, take, state) : 0;
+	return state->start_ns ? state_dump_process(pid, take_process_state, state) : 0;
 }
 
 int recording_state_write(struct recording_state *state, struct ctf_writer *writer)

@@ -67,7 +67,7 @@ static bool is_urgent(const struct recording_thread *thread)
 }
 
 /* Waits for something to do and takes it out of the mailbox. Returns false where the thread is to end at once. */
-static bool take(struct recording_thread *thread)
+static bool take_mailbox(struct recording_thread *thread)
 {
 	struct mail *mail = &thread->mail, *taken = &thread->taken;
 	struct recording_queue empty = taken->marks;
@@ -94,7 +94,7 @@ static bool take(struct recording_thread *thread)
 }
 
 /* The first of two failures. */
-static int first_of(int result, int next)
+static int first_failure(int result, int next)
 {
 	return result ? result : next;
 }
@@ -106,7 +106,7 @@ static int write_marks(const struct recording_thread *thread)
 	int result = 0;
 
 	while ((mark = recording_queue_next(&thread->taken.marks, &at)))
-		result = first_of(result, thread->work.mark(thread->work.context, mark));
+		result = first_failure(result, thread->work.mark(thread->work.context, mark));
 	return result;
 }
 
@@ -121,23 +121,23 @@ static int carry_out(struct recording_thread *thread)
 
 	if (taken->description) {
 		thread->described_now = work->describe(work->context, taken->description);
-		result = first_of(result, thread->described_now);
+		result = first_failure(result, thread->described_now);
 	}
 	if (taken->snapshot.marks)
-		result = first_of(result, work->snapshot(work->context, &taken->snapshot));
+		result = first_failure(result, work->snapshot(work->context, &taken->snapshot));
 	if (taken->flush) {
 		thread->flushed_now = work->flush ? work->flush(work->context) : 0;
-		result = first_of(result, thread->flushed_now);
+		result = first_failure(result, thread->flushed_now);
 	}
 	if (now >= thread->next_look_ns) {
-		result = first_of(result, work->look(work->context, taken->missed, &wait_ns));
+		result = first_failure(result, work->look(work->context, taken->missed, &wait_ns));
 		thread->next_look_ns = now + wait_ns;
 	}
-	return taken->finish ? first_of(result, work->finish(work->context, taken->missed)) : result;
+	return taken->finish ? first_failure(result, work->finish(work->context, taken->missed)) : result;
 }
 
 /* Tells what has become of it. What fails again and again in the same way is told once. */
-static void publish(struct recording_thread *thread, int result)
+static void publish_outcome(struct recording_thread *thread, int result)
 {
 	struct recording_totals totals = { 0 };
 	bool is_new = result && result != thread->reported;
@@ -166,12 +166,12 @@ static void publish(struct recording_thread *thread, int result)
 		return; /* it is readable already */
 }
 
-static void *run(void *context)
+static void *run_recording_thread(void *context)
 {
 	struct recording_thread *thread = context;
 
-	while (take(thread)) {
-		publish(thread, carry_out(thread));
+	while (take_mailbox(thread)) {
+		publish_outcome(thread, carry_out(thread));
 		recording_marks_free(thread->taken.snapshot.marks);
 		thread->taken.snapshot.marks = NULL;
 		if (thread->taken.finish)
@@ -180,7 +180,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-static int start(struct recording_thread *thread)
+static int start_recording_thread(struct recording_thread *thread)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -190,7 +190,7 @@ static int start(struct recording_thread *thread)
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = pthread_create(&thread->thread, &attributes, run, thread);
+	result = pthread_create(&thread->thread, &attributes, run_recording_thread, thread);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	thread->is_running = result == 0;
@@ -223,7 +223,7 @@ int recording_thread_new(const struct recording_work *work, struct recording_thr
 	if (!result)
 		result = recording_queue_init(&thread->taken.marks, RECORDING_THREAD_QUEUE_BYTES);
 	if (!result)
-		result = start(thread);
+		result = start_recording_thread(thread);
 	if (result)
 		recording_thread_free(thread);
 	else
@@ -231,7 +231,7 @@ int recording_thread_new(const struct recording_work *work, struct recording_thr
 	return result;
 }
 
-static void join(struct recording_thread *thread)
+static void join_recording_thread(struct recording_thread *thread)
 {
 	if (thread->is_running)
 		pthread_join(thread->thread, NULL);
@@ -246,7 +246,7 @@ void recording_thread_free(struct recording_thread *thread)
 	thread->mail.abandon = true;
 	pthread_cond_signal(&thread->orders);
 	pthread_mutex_unlock(&thread->lock);
-	join(thread);
+	join_recording_thread(thread);
 	recording_marks_free(thread->mail.snapshot.marks);
 	recording_marks_free(thread->taken.snapshot.marks);
 	recording_queue_fini(&thread->mail.marks);
@@ -407,5 +407,5 @@ void recording_thread_finish(struct recording_thread *thread, uint64_t missed)
 	thread->mail.finish = true;
 	pthread_cond_signal(&thread->orders);
 	pthread_mutex_unlock(&thread->lock);
-	join(thread);
+	join_recording_thread(thread);
 }

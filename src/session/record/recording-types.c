@@ -49,19 +49,20 @@ struct recording_type *recording_types_get(const struct recording_types *types, 
 	return types->items[number];
 }
 
-static uint64_t hash_of(const struct stream_announced *announced)
+static uint64_t announced_hash(const struct stream_announced *announced)
 {
 	return hash_text(announced->text) ^ hash_text(announced->path) * 3 ^ hash_text(announced->program) * 5;
 }
 
-static bool is_same(const struct recording_type *type, const struct stream_announced *announced, uint64_t hash)
+static bool is_same_announced(const struct recording_type *type, const struct stream_announced *announced,
+			      uint64_t hash)
 {
 	return type->hash == hash && strcmp(type->program, announced->program) == 0 &&
 	       strcmp(type->path, announced->path) == 0 && strcmp(type->text, announced->text) == 0;
 }
 
 /* A type of its own, in a catalog of its own: the announced one is there for the moment only. */
-static int make(const struct stream_announced *announced, struct recording_type **made)
+static int make_recording_type(const struct stream_announced *announced, struct recording_type **made)
 {
 	const struct event_catalog_access nothing = { .files = EVENT_FILES_NONE, .is_foreign = true };
 	struct recording_type *type = alloc_zero(1, sizeof *type);
@@ -82,11 +83,12 @@ static int make(const struct stream_announced *announced, struct recording_type 
 	if (result || !type->type)
 		return result ? result : -EBADMSG;
 	event_packed_init(&type->layout, type->type, NULL);
-	type->hash = hash_of(announced);
+	type->hash = announced_hash(announced);
 	return 0;
 }
 
-static int refuse(struct recording_types *types, const struct stream_announced *announced, struct asterism_diag *diag)
+static int refuse_announced(struct recording_types *types, const struct stream_announced *announced,
+			    struct asterism_diag *diag)
 {
 	if (!types->is_full)
 		diag_add(diag, ASTERISM_WARNING, NULL, "name fewer sensors, or record fewer programs",
@@ -99,19 +101,19 @@ static int refuse(struct recording_types *types, const struct stream_announced *
 int recording_types_add(struct recording_types *types, const struct stream_announced *announced,
 			struct asterism_diag *diag, const struct event_type **type, uint32_t *number)
 {
-	uint64_t hash = hash_of(announced);
+	uint64_t hash = announced_hash(announced);
 	struct recording_type *made = NULL;
 	size_t at = 0;
 	int result;
 
-	while (at < types->count && !is_same(types->items[at], announced, hash))
+	while (at < types->count && !is_same_announced(types->items[at], announced, hash))
 		at++;
 	if (at == TYPES_MAX)
-		return refuse(types, announced, diag);
+		return refuse_announced(types, announced, diag);
 	if (at == types->count) {
 		result = alloc_grow(&types->items, &types->capacity, types->count, sizeof(struct recording_type *));
 		if (!result)
-			result = make(announced, &made);
+			result = make_recording_type(announced, &made);
 		if (result) {
 			free_type(made);
 			return result;

@@ -74,7 +74,7 @@ static int open_trace(const struct recording_writer *writer, const char *path, u
 }
 
 /* A flight recording has no trace before its next snapshot. */
-static int describe(void *context, struct recording_description *description)
+static int describe_recording(void *context, struct recording_description *description)
 {
 	struct recording_writer *writer = context;
 	struct recording_description *before = writer->described;
@@ -92,7 +92,7 @@ static int describe(void *context, struct recording_description *description)
 	return result;
 }
 
-static int open_writer(struct recording_writer *writer)
+static int open_part_writer(struct recording_writer *writer)
 {
 	const struct recording_writer_options *options = &writer->options;
 
@@ -118,7 +118,7 @@ int recording_writer_new(const struct recording_writer_options *options, struct 
 	writer->diag = diag;
 	writer->missed_cpu = NO_CPU;
 	writer->looked_ns = options->start_ns;
-	result = open_writer(writer);
+	result = open_part_writer(writer);
 	writer->options.rings = writer->rings;
 	if (result)
 		recording_writer_free(writer);
@@ -286,7 +286,7 @@ static void sooner(uint64_t ns, uint64_t *wait_ns)
 		*wait_ns = ns;
 }
 
-static int look(void *context, uint64_t missed, uint64_t *wait_ns)
+static int look_at_rings(void *context, uint64_t missed, uint64_t *wait_ns)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_next, .until_ns = clock_now_ns() };
@@ -316,7 +316,7 @@ static int look(void *context, uint64_t missed, uint64_t *wait_ns)
 	return result ? result : sensed;
 }
 
-static int flush(void *context)
+static int flush_writer(void *context)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_peek, .until_ns = UINT64_MAX };
@@ -331,7 +331,7 @@ static int flush(void *context)
 	return result ? result : sensed;
 }
 
-static int mark(void *context, const struct recording_mark *mark)
+static int mark_recording(void *context, const struct recording_mark *mark)
 {
 	struct recording_writer *writer = context;
 	int result = recording_state_write(&writer->state, writer->trace),
@@ -405,7 +405,7 @@ static int make_snapshot_folder(const struct recording_writer *writer, const cha
 	return diag_error(writer->diag, NULL, -errno, "cannot create %s: %s", path, strerror(errno));
 }
 
-static int snapshot(void *context, const struct recording_snapshot_order *order)
+static int writer_snapshot(void *context, const struct recording_snapshot_order *order)
 {
 	struct recording_writer *writer = context;
 	struct ctf_writer *trace = NULL;
@@ -452,7 +452,7 @@ static void count_losses(struct recording_writer *writer)
  * A packet without events tells until when the ring was read, and what is behind the last packet and will not be in the
  * trace. Where there is no room even for that, the packet before tells of the loss.
  */
-static void write_end(struct recording_writer *writer, uint32_t cpu)
+static void write_ring_end(struct recording_writer *writer, uint32_t cpu)
 {
 	const struct ring *ring = &writer->rings[cpu];
 	const struct ring_cursor *cursor = &writer->readings[cpu].cursor;
@@ -466,7 +466,7 @@ static void write_end(struct recording_writer *writer, uint32_t cpu)
 	ctf_writer_end(writer->trace, cpu, &packet, cursor->lost + left + ring_dropped(ring) + missed_of(writer, cpu));
 }
 
-static int finish(void *context, uint64_t missed)
+static int finish_writer(void *context, uint64_t missed)
 {
 	struct recording_writer *writer = context;
 	struct copying how = { .trace = writer->trace, .next = ring_finish, .until_ns = UINT64_MAX };
@@ -483,7 +483,7 @@ static int finish(void *context, uint64_t missed)
 		recording_sensors_count(writer->options.sensors, &writer->totals.sensors);
 	}
 	for (uint32_t cpu = 0; cpu < writer->options.ring_count; cpu++)
-		write_end(writer, cpu);
+		write_ring_end(writer, cpu);
 	closed = close_trace(writer, writer->trace);
 	writer->trace = NULL;
 	count_losses(writer);
@@ -500,7 +500,7 @@ static uint64_t gone(const struct recording_writer *writer)
 	return lost;
 }
 
-static void count(const void *context, struct recording_totals *totals)
+static void count_recording_totals(const void *context, struct recording_totals *totals)
 {
 	const struct recording_writer *writer = context;
 	struct ctf_writer_totals written;
@@ -533,13 +533,13 @@ static uint64_t look_ns(const struct recording_writer_options *options)
 struct recording_work recording_writer_work(struct recording_writer *writer)
 {
 	return (struct recording_work){
-		.look = look,
-		.flush = flush,
-		.describe = describe,
-		.mark = mark,
-		.snapshot = snapshot,
-		.finish = finish,
-		.count = count,
+		.look = look_at_rings,
+		.flush = flush_writer,
+		.describe = describe_recording,
+		.mark = mark_recording,
+		.snapshot = writer_snapshot,
+		.finish = finish_writer,
+		.count = count_recording_totals,
 		.context = writer,
 		.diag = writer->diag,
 		.look_ns = look_ns(&writer->options),

@@ -90,7 +90,7 @@ static int open_recorder(struct recording *recording)
 }
 
 /* The directory of the trace or the snapshots. What is there already is the writer's to judge. */
-static int open_folder(struct recording *recording)
+static int open_recording_folder(struct recording *recording)
 {
 	const char *path = recording->options.path;
 	struct diag_source source = { .file = path };
@@ -105,7 +105,7 @@ static int open_folder(struct recording *recording)
 	return 0;
 }
 
-/* Takes back what open_folder has done. */
+/* Takes back what open_recording_folder has done. */
 static void discard(const struct recording *recording, bool has_metadata)
 {
 	char path[PATH_MAX];
@@ -141,7 +141,7 @@ static bool was_child(const struct recording *recording, pid_t parent)
 }
 
 /* Whether the process is in scope, for the recording's thread. */
-static bool in_scope(void *context, pid_t pid, pid_t parent)
+static bool recording_in_scope(void *context, pid_t pid, pid_t parent)
 {
 	struct recording *recording = context;
 	const struct recording_options *options = &recording->options;
@@ -159,7 +159,7 @@ static int open_sensors(struct recording *recording)
 {
 	const struct recording_sensors_options options = {
 		.what = recording->options.what,
-		.in_scope = in_scope,
+		.in_scope = recording_in_scope,
 		.context = recording,
 		.start_ns = clock_now_ns(),
 		.clock = &recording->clock,
@@ -178,7 +178,7 @@ static int open_sensors(struct recording *recording)
 	return result;
 }
 
-static int open_writer(struct recording *recording)
+static int open_recording_writer(struct recording *recording)
 {
 	uint32_t cpu_count = recording->recorder ? ebpf_recorder_cpu_count(recording->recorder) : 0;
 	struct ring *rings = alloc_zero(cpu_count, sizeof *rings);
@@ -247,9 +247,9 @@ int recording_new(const struct recording_options *options, struct asterism_diag 
 	if (!result && options->lttng)
 		result = open_layout(recording);
 	if (!result)
-		result = open_folder(recording);
+		result = open_recording_folder(recording);
 	if (!result)
-		result = open_writer(recording);
+		result = open_recording_writer(recording);
 	if (!result)
 		result = open_thread(recording);
 	if (result)

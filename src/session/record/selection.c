@@ -158,8 +158,8 @@ static int add_fields(struct selected_event *event, struct event_catalog *catalo
 }
 
 /* fields: what follows the colon; NULL: all. */
-static int add_type(struct selection *selection, struct event_catalog *catalog, const struct event_type *type,
-		    const struct piece *fields, struct asterism_diag *diag)
+static int add_selected_type(struct selection *selection, struct event_catalog *catalog, const struct event_type *type,
+			     const struct piece *fields, struct asterism_diag *diag)
 {
 	struct selected_event *event = event_of(selection, type);
 
@@ -198,7 +198,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 		if (is_lacking(btf, type))
 			continue;
 		taken = true;
-		result = add_type(selection, catalog, type, fields, diag);
+		result = add_selected_type(selection, catalog, type, fields, diag);
 	}
 	btf_kernel_close(btf);
 	if (!result && !taken)
@@ -210,7 +210,7 @@ static int add_matching(struct selection *selection, struct event_catalog *catal
 }
 
 /* The type of that name, be it only in a shipped catalog that was not read. */
-static const struct event_type *find_type(struct event_catalog *catalog, const char *name)
+static const struct event_type *find_selected_type(struct event_catalog *catalog, const char *name)
 {
 	const struct event_type *type = event_catalog_find(catalog, name);
 
@@ -227,7 +227,7 @@ static const struct event_type *find_type(struct event_catalog *catalog, const c
 static int add_named(struct selection *selection, struct event_catalog *catalog, const char *name,
 		     const struct piece *fields, struct asterism_diag *diag)
 {
-	const struct event_type *type = find_type(catalog, name);
+	const struct event_type *type = find_selected_type(catalog, name);
 	char hint[160];
 
 	if (!type) {
@@ -243,7 +243,7 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 	}
 	if (!type->hook_count)
 		return diag_error(diag, NULL, -EINVAL, "the kernel does not raise %s", name);
-	return add_type(selection, catalog, type, fields, diag);
+	return add_selected_type(selection, catalog, type, fields, diag);
 }
 
 static int remove_matching(struct selection *selection, const char *pattern, struct asterism_diag *diag)
@@ -428,7 +428,7 @@ int selection_add_usual(struct selection *selection, struct event_catalog *catal
 		snprintf(name, sizeof name, "%.*s", (int)item.length, item.start);
 		type = event_catalog_find(catalog, name);
 		if (type && type->hook_count && !is_lacking(btf, type))
-			result = add_type(selection, catalog, type, NULL, diag);
+			result = add_selected_type(selection, catalog, type, NULL, diag);
 	}
 	btf_kernel_close(btf);
 	return result;
@@ -451,7 +451,7 @@ int selection_add_program(struct selection *selection, struct event_catalog *cat
 		if (!type || !type->hook_count)
 			continue;
 		taken = true;
-		result = add_type(selection, catalog, type, NULL, diag);
+		result = add_selected_type(selection, catalog, type, NULL, diag);
 	}
 	for (uint32_t i = 0; i < program->rule_count && !taken; i++) {
 		int error = session_check_raised(program, catalog, i, diag);

@@ -16,7 +16,7 @@
 enum { STATUS_BYTES = 8192, NAMESPACES_MAX = 32, FLAG_KERNEL_THREAD = 0x00200000 };
 
 /* The file below /proc as text, cut to size - 1 bytes. */
-static bool read_text(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
+static bool read_proc_text(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
 {
 	char path[96];
 
@@ -88,11 +88,12 @@ static int dump_thread(pid_t pid, pid_t tid, state_dump_fn *report, void *contex
 	struct ctf_process process;
 	int32_t ppid;
 
-	if (!read_text(pid, tid, "stat", stat, sizeof stat) || !read_text(pid, tid, "status", status, sizeof status) ||
+	if (!read_proc_text(pid, tid, "stat", stat, sizeof stat) ||
+	    !read_proc_text(pid, tid, "status", status, sizeof status) ||
 	    state_dump_parse(stat, status, NULL, &process))
 		return 0;
 	ppid = process.ppid;
-	if (ppid && read_text(ppid, ppid, "status", parent, sizeof parent))
+	if (ppid && read_proc_text(ppid, ppid, "status", parent, sizeof parent))
 		state_dump_parse(stat, status, parent, &process);
 	process.ns_inum = namespace_of(pid, tid);
 	return report(context, &process);

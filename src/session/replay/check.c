@@ -51,7 +51,7 @@ static bool is_absent(const struct replay_check *check, const struct event_type 
 	return false;
 }
 
-static const struct event_type *type_of(const struct replay_check *check, uint32_t index)
+static const struct event_type *checked_type(const struct replay_check *check, uint32_t index)
 {
 	return event_catalog_find(check->catalog, program_text(check->program, check->program->types[index].name));
 }
@@ -63,7 +63,7 @@ static bool can_happen(const struct judging *judging, const struct program_trans
 }
 
 /* Goes along one state's transitions. Returns whether one of them is a match. */
-static bool leave(struct judging *judging, const struct program_state *state, bool *news)
+static bool leave_state(struct judging *judging, const struct program_state *state, bool *news)
 {
 	for (uint32_t i = 0; i < state->transition_count; i++) {
 		const struct program_transition *transition = &program_transitions(judging->program, state)[i];
@@ -93,7 +93,7 @@ static bool can_match(struct judging *judging, const struct program_rule *rule)
 		for (uint32_t i = 0; i < rule->state_count; i++) {
 			if (!judging->reached[i])
 				continue;
-			if (states[i].flags & PROGRAM_STATE_DEADLINE || leave(judging, &states[i], &news))
+			if (states[i].flags & PROGRAM_STATE_DEADLINE || leave_state(judging, &states[i], &news))
 				return true;
 		}
 	}
@@ -140,7 +140,7 @@ static bool is_ending(const struct program_rule *rule, const struct program_tran
 }
 
 /* Which types the rule looks at, and which of them it only forbids. */
-static void look_at(struct judging *judging, const struct program_rule *rule)
+static void look_at_types(struct judging *judging, const struct program_rule *rule)
 {
 	const struct program *program = judging->program;
 	bool is_strict = rule->semantics == PROGRAM_STRICT_SEQUENCE || rule->semantics == PROGRAM_STRICT_PARTITION;
@@ -171,10 +171,10 @@ static void look_at(struct judging *judging, const struct program_rule *rule)
 }
 
 /* TYPE, or TYPE:FIELD+FIELD where only these are missing: as record's -e takes it. */
-static void put_missing(struct judging *judging, uint32_t index, struct text_buffer *text)
+static void put_missing_types(struct judging *judging, uint32_t index, struct text_buffer *text)
 {
 	const struct replay_check *check = judging->check;
-	const struct event_type *type = type_of(check, index);
+	const struct event_type *type = checked_type(check, index);
 	char mark = ':';
 
 	text_append(text, text->length ? ", " : "");
@@ -199,7 +199,7 @@ static void put_missing(struct judging *judging, uint32_t index, struct text_buf
 
 static void note_missing(struct judging *judging, uint32_t index)
 {
-	const struct event_type *type = type_of(judging->check, index);
+	const struct event_type *type = checked_type(judging->check, index);
 
 	if (type && (type->hook_count || type->sensor))
 		judging->lacks_raised = true;
@@ -221,7 +221,7 @@ static int list_missing(struct judging *judging, bool forbidden, char **list)
 		/* What rules raise is missing because of what they miss. */
 		if (program_is_emitted(judging->program, i))
 			continue;
-		put_missing(judging, i, &text);
+		put_missing_types(judging, i, &text);
 		note_missing(judging, i);
 		count++;
 	}
@@ -231,8 +231,8 @@ static int list_missing(struct judging *judging, bool forbidden, char **list)
 	return text_take(&text, list);
 }
 
-static void report(const struct judging *judging, const struct program_rule *rule, enum asterism_severity severity,
-		   const char *list, const char *meaning)
+static void report_unrecorded(const struct judging *judging, const struct program_rule *rule,
+			      enum asterism_severity severity, const char *list, const char *meaning)
 {
 	diag_add(judging->diag, severity, NULL, NULL, "%s %s: %s not recorded%s", program_sort(rule),
 		 program_text(judging->program, rule->name), list, meaning);
@@ -249,7 +249,7 @@ static int tell_ends(struct judging *judging, const struct program_rule *rule)
 	for (uint32_t i = 0; i < judging->program->type_count && check->on_no_end; i++) {
 		if (!judging->gone[i] || judging->used[i] || !judging->absent[i])
 			continue;
-		put_missing(judging, i, &text);
+		put_missing_types(judging, i, &text);
 		note_missing(judging, i);
 		count++;
 	}
@@ -272,22 +272,23 @@ static int judge_rule(struct judging *judging, const struct program_rule *rule)
 	char *needed, *forbidden = NULL;
 	int result;
 
-	look_at(judging, rule);
+	look_at_types(judging, rule);
 	result = list_missing(judging, false, &needed);
 	if (!result)
 		result = list_missing(judging, true, &forbidden);
 	if (!result && needed && !matches && judging->check->skips) {
-		report(judging, rule, ASTERISM_WARNING, needed, ", so it is skipped: it cannot match in this input");
+		report_unrecorded(judging, rule, ASTERISM_WARNING, needed,
+				  ", so it is skipped: it cannot match in this input");
 		judging->skipped++;
 	} else if (!result && needed && !matches) {
-		report(judging, rule, ASTERISM_ERROR, needed, ", so it cannot match in this input");
+		report_unrecorded(judging, rule, ASTERISM_ERROR, needed, ", so it cannot match in this input");
 		result = -EINVAL;
 	} else if (!result && needed) {
-		report(judging, rule, ASTERISM_WARNING, needed, ": matches with it are missing");
+		report_unrecorded(judging, rule, ASTERISM_WARNING, needed, ": matches with it are missing");
 	}
 	if (!result && forbidden)
-		report(judging, rule, ASTERISM_WARNING, forbidden,
-		       ", so its absence is not proven and matches may be wrong");
+		report_unrecorded(judging, rule, ASTERISM_WARNING, forbidden,
+				  ", so its absence is not proven and matches may be wrong");
 	if (!result)
 		result = tell_ends(judging, rule);
 	alloc_free(needed);
@@ -342,7 +343,7 @@ static int judge_all(struct judging *judging)
 	int result = 0;
 
 	for (uint32_t i = 0; i < judging->program->type_count; i++)
-		judging->absent[i] = is_absent(judging->check, type_of(judging->check, i));
+		judging->absent[i] = is_absent(judging->check, checked_type(judging->check, i));
 	find_raised(judging);
 	for (uint32_t i = 0; i < judging->program->rule_count && result != -ENOMEM; i++) {
 		int judged = judge_rule(judging, &judging->program->rules[i]);

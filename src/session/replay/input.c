@@ -22,7 +22,7 @@ struct opening {
 	bool sized; /* every input so far says how long it is */
 };
 
-static int open_one(struct opening *opening, const char *file)
+static int open_replay_input(struct opening *opening, const char *file)
 {
 	struct event_source **source = &opening->sources[opening->source_count];
 	int result = trace_open(file, opening->catalog, opening->diag, source);
@@ -46,7 +46,7 @@ static int open_one(struct opening *opening, const char *file)
 	return 0;
 }
 
-static int open_all(struct opening *opening, const struct session_replay_options *options)
+static int open_replay_inputs(struct opening *opening, const struct session_replay_options *options)
 {
 	int result = 0;
 
@@ -54,7 +54,7 @@ static int open_all(struct opening *opening, const struct session_replay_options
 	if (!opening->sources)
 		return diag_no_memory(opening->diag);
 	for (size_t i = 0; i < options->file_count && !result; i++) {
-		result = open_one(opening, options->files[i]);
+		result = open_replay_input(opening, options->files[i]);
 		if (!result && options->form)
 			trace_jsonl_read_as(opening->sources[i], options->form);
 	}
@@ -69,7 +69,7 @@ int replay_input_open(const struct session_replay_options *options, struct event
 	int result;
 
 	*input = (struct replay_input){ 0 };
-	result = open_all(&opening, options);
+	result = open_replay_inputs(&opening, options);
 	if (!result && count == 1)
 		input->source = opening.sources[0];
 	else if (!result)

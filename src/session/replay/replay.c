@@ -42,7 +42,7 @@ struct replay {
 	uint64_t passed_ns;         /* up to this; the executor hears of it when it matters */
 };
 
-static int on_match(void *context, const struct program_match *match)
+static int session_replay_on_match(void *context, const struct program_match *match)
 {
 	struct replay *replay = context;
 
@@ -60,7 +60,7 @@ static int open_executor(struct replay *replay, const struct session_rules *rule
 		.input = in_kernel ? EXECUTOR_TEST_RUN : EXECUTOR_FED,
 		.jobs = replay->options->jobs,
 		.counts_why = replay->options->counts_why,
-		.on_match = on_match,
+		.on_match = session_replay_on_match,
 		.context = replay,
 	};
 
@@ -79,7 +79,7 @@ static uint32_t known_type(const struct replay *replay, const struct event_type 
 }
 
 /* Gives the event the type index that the program knows it by. */
-static int translate(struct replay *replay, const struct event *event)
+static int translate_type(struct replay *replay, const struct event *event)
 {
 	size_t number = event->record->type;
 
@@ -96,7 +96,7 @@ static int translate(struct replay *replay, const struct event *event)
 	return 0;
 }
 
-static uint64_t resolve(const struct session_moment *moment, uint64_t start_ns, uint64_t otherwise)
+static uint64_t resolve_moment(const struct session_moment *moment, uint64_t start_ns, uint64_t otherwise)
 {
 	uint64_t ns;
 
@@ -107,12 +107,12 @@ static uint64_t resolve(const struct session_moment *moment, uint64_t start_ns, 
 	return __builtin_add_overflow(start_ns, moment->ns, &ns) ? UINT64_MAX : ns;
 }
 
-static void begin(struct replay *replay, uint64_t start_ns)
+static void begin_replay(struct replay *replay, uint64_t start_ns)
 {
 	replay->begun = true;
 	replay->start_ns = start_ns;
-	replay->from_ns = resolve(replay->options->from, start_ns, 0);
-	replay->to_ns = resolve(replay->options->to, start_ns, UINT64_MAX);
+	replay->from_ns = resolve_moment(replay->options->from, start_ns, 0);
+	replay->to_ns = resolve_moment(replay->options->to, start_ns, UINT64_MAX);
 }
 
 /*
@@ -159,7 +159,7 @@ static int feed(struct replay *replay, const struct event *event)
 	int result = tap ? tap->on_event(tap->context, replay->input.source, event) : 0;
 
 	if (!result)
-		result = translate(replay, event);
+		result = translate_type(replay, event);
 	pass_time(replay, event->record->ts);
 	replay->progress.events++;
 	if (!result && (replay->input.source->lossy_until_ns || replay->input.source->lost))
@@ -187,7 +187,7 @@ static int feed_all(struct replay *replay)
 
 	for (uint64_t count = 1; (result = event_source_next(replay->input.source, &event)) > 0; count++) {
 		if (!replay->begun)
-			begin(replay, event.record->ts);
+			begin_replay(replay, event.record->ts);
 		replay->last_ns = event.record->ts;
 		if (event.record->ts >= replay->to_ns)
 			return 0;
@@ -206,7 +206,7 @@ static int feed_all(struct replay *replay)
 }
 
 /* What the input lacks every rule lacks; it is lost once. */
-static void count(struct replay *replay, struct session_totals *totals)
+static void count_replay_losses(struct replay *replay, struct session_totals *totals)
 {
 	totals->lost = 0;
 	totals->threads = 1;
@@ -217,7 +217,7 @@ static void count(struct replay *replay, struct session_totals *totals)
 }
 
 /* What the input lacks after its last event, too, unless its end was not reached. The first failure counts. */
-static int finish(struct replay *replay, int result)
+static int finish_replay(struct replay *replay, int result)
 {
 	int last = 0;
 
@@ -251,7 +251,7 @@ static int check_input(struct replay *replay, const struct session_rules *rules,
 	return replay->absent ? replay_check(&check, diag, replay->absent) : -ENOMEM;
 }
 
-static int open_all(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
+static int open_sources(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag)
 {
 	const struct session_replay_options *options = replay->options;
 	int result = replay_input_open(options, session_rules_catalog(rules), diag, &replay->input);
@@ -273,7 +273,7 @@ static int open_all(struct replay *replay, const struct session_rules *rules, st
 	return open_executor(replay, rules, diag);
 }
 
-static void close_all(struct replay *replay)
+static void close_sources(struct replay *replay)
 {
 	executor_free(replay->executor);
 	replay_input_close(&replay->input);
@@ -294,24 +294,24 @@ static void warn_of_end(const struct replay *replay, struct asterism_diag *diag)
 }
 
 /* Goes through the inputs. */
-static int pass(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
-		struct session_totals *totals)
+static int pass_inputs(struct replay *replay, const struct session_rules *rules, struct asterism_diag *diag,
+		       struct session_totals *totals)
 {
-	int result = open_all(replay, rules, diag);
+	int result = open_sources(replay, rules, diag);
 
 	if (!result) {
 		uint64_t start_ns = clock_now_ns();
 
-		result = finish(replay, feed_all(replay));
+		result = finish_replay(replay, feed_all(replay));
 		totals->elapsed_ns = clock_now_ns() - start_ns;
-		count(replay, totals);
+		count_replay_losses(replay, totals);
 		if (totals->why)
 			executor_count_why(replay->executor, totals->why);
 		warn_of_end(replay, diag);
 		if (replay->options->machine)
 			*replay->options->machine = replay->input.source->machine;
 	}
-	close_all(replay);
+	close_sources(replay);
 	return result;
 }
 
@@ -326,7 +326,7 @@ int replay_events(const struct session_rules *rules, const struct session_replay
 	if (totals->rules && options->counts_why)
 		program_why_new(replay.program, &totals->why);
 	if (totals->rules && (totals->why || !options->counts_why))
-		result = pass(&replay, rules, diag, totals);
+		result = pass_inputs(&replay, rules, diag, totals);
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	return result;

@@ -11,7 +11,7 @@ struct reported {
 	int failed; /* to report aggregates when time had passed */
 };
 
-static int on_match(void *context, const struct program_match *match)
+static int reported_on_match(void *context, const struct program_match *match)
 {
 	struct reported *reported = context;
 	struct program_match counted;
@@ -22,7 +22,7 @@ static int on_match(void *context, const struct program_match *match)
 	return reported->options->on_match(reported->options->context, &counted);
 }
 
-static int on_aggregate(void *context, const struct aggregate_report *report)
+static int reported_on_aggregate(void *context, const struct aggregate_report *report)
 {
 	struct reported *reported = context;
 
@@ -42,7 +42,7 @@ static void on_time(void *context, uint64_t ns)
 		reported->options->on_time(reported->options->context, ns);
 }
 
-static void on_progress(void *context, const struct session_progress *progress)
+static void reported_on_progress(void *context, const struct session_progress *progress)
 {
 	struct reported *reported = context;
 
@@ -53,7 +53,7 @@ static int open_reported(struct reported *reported, const struct program *progra
 {
 	static const struct reactions_options recorded = { .recorded = true };
 
-	if (aggregates_new(program, on_aggregate, reported, &reported->aggregates))
+	if (aggregates_new(program, reported_on_aggregate, reported, &reported->aggregates))
 		return diag_no_memory(diag);
 	return reactions_new(program, &recorded, diag, &reported->reactions);
 }
@@ -64,9 +64,9 @@ static int replay_reported(const struct session_rules *rules, struct reported *r
 	struct session_replay_options inner = *reported->options;
 	int result;
 
-	inner.on_match = on_match;
+	inner.on_match = reported_on_match;
 	inner.on_time = on_time;
-	inner.on_progress = reported->options->on_progress ? on_progress : NULL;
+	inner.on_progress = reported->options->on_progress ? reported_on_progress : NULL;
 	inner.aggregates = reported->aggregates;
 	inner.context = reported;
 	result = replay_events(rules, &inner, diag, totals);

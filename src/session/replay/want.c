@@ -49,14 +49,14 @@ static bool names(void *context, const struct event_type *type)
 }
 
 /* An OVER { * } asks for the headers of all. */
-static bool wants(void *context, const struct event_type *type)
+static bool rules_want_type(void *context, const struct event_type *type)
 {
 	const struct replay_want *want = context;
 
 	return want->sees_all || names(context, type);
 }
 
-static bool wants_field(void *context, const struct event_type *type, uint32_t field)
+static bool rules_want_field(void *context, const struct event_type *type, uint32_t field)
 {
 	const struct replay_want *want = context;
 	uint32_t index = program_type_find(want->program, type->name);
@@ -69,5 +69,7 @@ static bool wants_field(void *context, const struct event_type *type, uint32_t f
 
 struct event_want replay_want_of(struct replay_want *want)
 {
-	return (struct event_want){ .wants = wants, .names = names, .wants_field = wants_field, .context = want };
+	return (struct event_want){
+		.wants = rules_want_type, .names = names, .wants_field = rules_want_field, .context = want
+	};
 }

@@ -13,7 +13,7 @@
 enum { PAGE = 4096, STATUS_BYTES = 512 };
 
 /* The name stands up to the end of the line, with newlines as \n and backslashes doubled. */
-static void take_name(const char *from, char *comm)
+static void take_caller_name(const char *from, char *comm)
 {
 	size_t used = 0;
 
@@ -34,7 +34,7 @@ void caller_parse(const char *status, struct caller_who *who)
 
 	*who = (struct caller_who){ .pid = 0 };
 	if (strncmp(status, name, sizeof name - 1) == 0)
-		take_name(status + sizeof name - 1, who->comm);
+		take_caller_name(status + sizeof name - 1, who->comm);
 	if (proc_numbers(status, "Tgid:", &pid, 1))
 		who->pid = (pid_t)pid;
 }

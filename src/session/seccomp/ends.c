@@ -50,7 +50,7 @@ static bool is_watched(const struct ends *ends, pid_t tid)
 	return ends->watched[tid / 8] >> tid % 8 & 1;
 }
 
-static int reserve(struct ends *ends, int fd)
+static int reserve_fd(struct ends *ends, int fd)
 {
 	size_t count = ends->fd_count ? ends->fd_count : FDS_FIRST;
 	struct ends_task *more;
@@ -76,7 +76,7 @@ static bool leaves_enough(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + FDS_LEFT < limit.rlim_cur;
 }
 
-static int watch(struct ends *ends, struct ends_task task)
+static int watch_task(struct ends *ends, struct ends_task task)
 {
 	int fd = (int)syscall(SYS_pidfd_open, task.tid, task.tid == task.pid ? 0 : PIDFD_THREAD_FLAG);
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
@@ -84,7 +84,7 @@ static int watch(struct ends *ends, struct ends_task task)
 
 	if (fd < 0)
 		return -errno;
-	result = leaves_enough(fd) ? reserve(ends, fd) : -EMFILE;
+	result = leaves_enough(fd) ? reserve_fd(ends, fd) : -EMFILE;
 	if (!result && epoll_ctl(ends->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		result = -errno;
 	if (result) {
@@ -104,9 +104,9 @@ int ends_watch(struct ends *ends, struct ends_task task)
 	if (task.pid <= 0 || task.pid >= NUMBERS || task.tid <= 0 || task.tid >= NUMBERS)
 		return -EINVAL;
 	if (!is_watched(ends, task.pid))
-		result = watch(ends, process);
+		result = watch_task(ends, process);
 	if (!result && !is_watched(ends, task.tid))
-		result = watch(ends, task);
+		result = watch_task(ends, task);
 	return result;
 }
 

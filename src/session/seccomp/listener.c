@@ -83,7 +83,7 @@ void listener_be_child(const struct listener *listener)
 	prctl(PR_SET_PDEATHSIG, 0);
 }
 
-static int explain(struct asterism_diag *diag, int error)
+static int explain_seccomp_error(struct asterism_diag *diag, int error)
 {
 	switch (error) {
 	case -EINVAL:
@@ -138,17 +138,17 @@ int listener_take(struct listener *listener, int pidfd, struct asterism_diag *di
 	if (!reported)
 		reported = atomic_load(&listener->page->fd);
 	if (reported < 0)
-		return explain(diag, reported);
+		return explain_seccomp_error(diag, reported);
 	listener->fd = reported ? (int)syscall(SYS_pidfd_getfd, pidfd, reported - 1, 0) : -1;
 	if (listener->fd < 0)
-		return reported ? explain(diag, -errno) : explain(diag, -ESRCH);
+		return reported ? explain_seccomp_error(diag, -errno) : explain_seccomp_error(diag, -ESRCH);
 	ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP); /* only faster */
 	atomic_store(&listener->page->taken, true);
 	if (atomic_load(&listener->page->no_new_privs))
 		diag_add(diag, ASTERISM_NOTE, NULL, "with CAP_SYS_ADMIN, Veto does not need no_new_privs",
 			 "the command cannot gain privileges by setuid programs (no_new_privs)");
 	reported = await_start(listener, pidfd);
-	return reported ? explain(diag, reported) : 0;
+	return reported ? explain_seccomp_error(diag, reported) : 0;
 }
 
 void listener_fini(struct listener *listener)

@@ -25,7 +25,7 @@ static bool is_number_of_call(const struct event_path *node)
 }
 
 /* Whether a call tells the integer of node. */
-static bool is_reported(const struct event_path *node)
+static bool is_integer_reported(const struct event_path *node)
 {
 	switch (node->op) {
 	case SOURCE_CONST:
@@ -34,13 +34,13 @@ static bool is_reported(const struct event_path *node)
 	case SOURCE_ACCESS:
 		return is_number_of_call(node) || is_compat_status(node);
 	case SOURCE_CHOICE:
-		return is_reported(node->left) || is_reported(node->right);
+		return is_integer_reported(node->left) || is_integer_reported(node->right);
 	default:
-		return node->op < SOURCE_CHOICE && is_reported(node->left) && is_reported(node->right);
+		return node->op < SOURCE_CHOICE && is_integer_reported(node->left) && is_integer_reported(node->right);
 	}
 }
 
-static uint64_t evaluate(const struct event_path *node, const struct seccomp_data *call)
+static uint64_t evaluate_path(const struct event_path *node, const struct seccomp_data *call)
 {
 	switch (node->op) {
 	case SOURCE_CONST:
@@ -50,9 +50,9 @@ static uint64_t evaluate(const struct event_path *node, const struct seccomp_dat
 	case SOURCE_ACCESS:
 		return is_number_of_call(node) ? (uint64_t)(int64_t)call->nr : 0;
 	case SOURCE_CHOICE:
-		return evaluate(is_reported(node->left) ? node->left : node->right, call);
+		return evaluate_path(is_integer_reported(node->left) ? node->left : node->right, call);
 	default:
-		return path_calculate(node->op, evaluate(node->left, call), evaluate(node->right, call));
+		return path_calculate(node->op, evaluate_path(node->left, call), evaluate_path(node->right, call));
 	}
 }
 
@@ -63,7 +63,7 @@ static bool holds(const struct event_path_condition *condition, const struct sec
 					    .left = condition->path,
 					    .right = (struct event_path *)&right };
 
-	return evaluate(&compare, call);
+	return evaluate_path(&compare, call);
 }
 
 /* A type on its way from the catalog. */
@@ -75,14 +75,14 @@ struct reading {
 	size_t size;
 };
 
-static int read_field(const struct reading *reading, const char *text, uint32_t index, struct veto_field *made)
+static int read_veto_field(const struct reading *reading, const char *text, uint32_t index, struct veto_field *made)
 {
 	const struct event_field *field = &reading->type->fields[index];
 	struct event_path *path;
 	int result = text ? event_path_parse(text, reading->arena, &path, reading->reason, reading->size) : -EINVAL;
 	bool is_text = !result && path->op == SOURCE_USTR;
 
-	if (result || is_text != (field->value == EVENT_STRING) || !is_reported(is_text ? path->left : path)) {
+	if (result || is_text != (field->value == EVENT_STRING) || !is_integer_reported(is_text ? path->left : path)) {
 		snprintf(reading->reason, reading->size, "a held call does not provide '%s'", field->name);
 		return result ? result : -EINVAL;
 	}
@@ -95,7 +95,7 @@ static int read_hook(const struct reading *reading, const struct event_hook *hoo
 	int result = event_path_parse_when(hook->when, reading->arena, &made->when, reading->reason, reading->size);
 
 	for (uint32_t i = 0; i < made->when.count && !result; i++) {
-		if (is_reported(made->when.items[i].path))
+		if (is_integer_reported(made->when.items[i].path))
 			continue;
 		snprintf(reading->reason, reading->size, "a held call does not show whether it is such an event");
 		result = -EINVAL;
@@ -105,7 +105,7 @@ static int read_hook(const struct reading *reading, const struct event_hook *hoo
 		return -ENOMEM;
 	for (uint32_t i = 0; i < reading->type->field_count && !result; i++)
 		if (reading->wanted[i])
-			result = read_field(reading, hook->paths[i], i, &made->fields[i]);
+			result = read_veto_field(reading, hook->paths[i], i, &made->fields[i]);
 	return result;
 }
 
@@ -132,7 +132,7 @@ int veto_type_init(struct veto_type *made, const struct veto_wish *wish, struct 
 }
 
 /* The number that calls of source have; -1: any may. */
-static int64_t number_of(const struct veto_source *source)
+static int64_t call_number(const struct veto_source *source)
 {
 	for (uint32_t i = 0; i < source->when.count; i++) {
 		const struct event_path_condition *condition = &source->when.items[i];
@@ -146,7 +146,7 @@ static int64_t number_of(const struct veto_source *source)
 int veto_type_numbers(const struct veto_type *type, bool numbers[VETO_CALLS_MAX])
 {
 	for (uint32_t i = 0; i < type->source_count; i++) {
-		int64_t number = number_of(&type->sources[i]);
+		int64_t number = call_number(&type->sources[i]);
 
 		if (number < 0 || number >= VETO_CALLS_MAX)
 			return -EINVAL;
@@ -180,12 +180,12 @@ int veto_type_fill(const struct veto_type *type, const struct veto_source *sourc
 		if (!field->path)
 			continue;
 		if (field->value != EVENT_STRING) {
-			uint64_t value = event_value_narrow(field->value, evaluate(field->path, call));
+			uint64_t value = event_value_narrow(field->value, evaluate_path(field->path, call));
 
 			memcpy(to, &value, sizeof value);
 			continue;
 		}
-		result = memory->read(memory->context, evaluate(field->path->left, call), to, field->bytes);
+		result = memory->read(memory->context, evaluate_path(field->path->left, call), to, field->bytes);
 		if (result)
 			return result;
 	}

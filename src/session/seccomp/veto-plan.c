@@ -50,7 +50,7 @@ bool veto_plan_concerns(const struct program *program, uint32_t rule, const stru
 }
 
 /* An event that is kept as it is has a 'cpu', but it is not asked for. */
-static void read_field(void *context, uint32_t field, enum program_read what_for)
+static void note_image_field(void *context, uint32_t field, enum program_read what_for)
 {
 	struct reads *reads = context;
 
@@ -60,8 +60,8 @@ static void read_field(void *context, uint32_t field, enum program_read what_for
 		reads->header[field] = true;
 }
 
-static int refuse(struct asterism_diag *diag, const struct program *program, const struct program_rule *rule,
-		  const char *why)
+static int refuse_veto_rule(struct asterism_diag *diag, const struct program *program, const struct program_rule *rule,
+			    const char *why)
 {
 	return diag_error(diag, NULL, -EINVAL, "rule %s cannot refuse system calls: %s",
 			  program_text(program, rule->name), why);
@@ -72,20 +72,20 @@ static int check_rule(const struct program *program, const struct program_rule *
 		      struct asterism_diag *diag)
 {
 	if (rule->flags & PROGRAM_RULE_DEADLINE)
-		return refuse(diag, program, rule, "it may match at a timeout, while no call is held");
+		return refuse_veto_rule(diag, program, rule, "it may match at a timeout, while no call is held");
 	if (rule->flags & PROGRAM_RULE_OVER_ALL)
-		return refuse(diag, program, rule, "it looks at every event");
+		return refuse_veto_rule(diag, program, rule, "it looks at every event");
 	if (rule->mode == PROGRAM_ASYNCHRONOUS)
-		return refuse(diag, program, rule, "it is ASYNCHRONOUS, and no call waits for it");
+		return refuse_veto_rule(diag, program, rule, "it is ASYNCHRONOUS, and no call waits for it");
 	if (program_emits(program, rule))
-		return refuse(diag, program, rule, "it emits events");
+		return refuse_veto_rule(diag, program, rule, "it emits events");
 	if (reads->header[HEADER_CPU])
-		return refuse(diag, program, rule, "it uses 'cpu', which a held call does not provide");
+		return refuse_veto_rule(diag, program, rule, "it uses 'cpu', which a held call does not provide");
 	return 0;
 }
 
 /* The image's fields must lie where the catalog's do. */
-static bool is_same(const struct program *program, const struct program_type *row, const struct event_type *type)
+static bool is_same_layout(const struct program *program, const struct program_type *row, const struct event_type *type)
 {
 	if (!event_about_extends(type, row->field_count, row->record_bytes))
 		return false;
@@ -100,8 +100,8 @@ static bool is_same(const struct program *program, const struct program_type *ro
 	return true;
 }
 
-static int add_type(struct veto_plan *plan, const struct session_rules *rules, uint32_t index, const bool *body,
-		    struct asterism_diag *diag)
+static int add_veto_type(struct veto_plan *plan, const struct session_rules *rules, uint32_t index, const bool *body,
+			 struct asterism_diag *diag)
 {
 	const struct program *program = session_rules_program(rules);
 	const struct program_type *row = &program->types[index];
@@ -110,7 +110,7 @@ static int add_type(struct veto_plan *plan, const struct session_rules *rules, u
 	const struct veto_wish wish = { type, &body[row->first_field] };
 	struct veto_type *made = &plan->types[plan->type_count++];
 	char reason[REASON_BYTES] = "the catalog does not have it like this";
-	int result = type && is_same(program, row, type)
+	int result = type && is_same_layout(program, row, type)
 			     ? veto_type_init(made, &wish, plan->arena, reason, sizeof reason)
 			     : -EINVAL;
 
@@ -149,12 +149,12 @@ static int plan_end(struct veto_plan *plan, const struct session_rules *rules, u
 	const struct event_field *last = type ? event_field_find(type, "group_dead") : NULL;
 	struct veto_end end = { .wanted = true, .index = index, .record_bytes = row->record_bytes };
 
-	if (!last || last->value != EVENT_BOOL || !is_same(program, row, type))
+	if (!last || last->value != EVENT_BOOL || !is_same_layout(program, row, type))
 		return diag_error(diag, NULL, -EINVAL, "rules over %s cannot judge system calls: %s", name,
 				  "the catalog does not have it like this");
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		if (plan->rules[i] && !only_ends(program, &program->rules[i], index, &end.of_threads))
-			return refuse(diag, program, &program->rules[i], "it looks at the ends of processes");
+			return refuse_veto_rule(diag, program, &program->rules[i], "it looks at the ends of processes");
 	end.last_at = last->offset;
 	plan->end = end;
 	return 0;
@@ -169,7 +169,8 @@ static int plan_renames(const struct veto_plan *plan, const struct session_rules
 
 	for (uint32_t i = 0; i < program->rule_count; i++)
 		if (plan->rules[i] && !only_ends(program, &program->rules[i], index, &of_threads))
-			return refuse(diag, program, &program->rules[i], "it looks at programs that are executed");
+			return refuse_veto_rule(diag, program, &program->rules[i],
+						"it looks at programs that are executed");
 	return 0;
 }
 
@@ -183,7 +184,7 @@ static int plan_type(struct veto_plan *plan, const struct session_rules *rules, 
 		return plan_end(plan, rules, index, diag);
 	if (strcmp(name, "sched_process_exec") == 0)
 		return plan_renames(plan, rules, index, diag);
-	return add_type(plan, rules, index, body, diag);
+	return add_veto_type(plan, rules, index, body, diag);
 }
 
 static int plan_rule(struct veto_plan *plan, const struct program *program, uint32_t index, struct reads *reads,
@@ -194,7 +195,7 @@ static int plan_rule(struct veto_plan *plan, const struct program *program, uint
 	plan->rules[index] = true;
 	for (uint32_t i = 0; i < rule->over_count; i++)
 		reads->types[program_over(program, rule)[i]] = true;
-	program_each_read(program, index, PROGRAM_NONE, read_field, reads);
+	program_each_read(program, index, PROGRAM_NONE, note_image_field, reads);
 	return check_rule(program, rule, reads, diag);
 }
 
@@ -216,7 +217,7 @@ static int plan_rules(struct veto_plan *plan, const struct session_rules *rules,
 	return result;
 }
 
-static void put(struct sock_fprog *filter, struct sock_filter instruction)
+static void put_instruction(struct sock_fprog *filter, struct sock_filter instruction)
 {
 	filter->filter[filter->len++] = instruction;
 }
@@ -231,19 +232,22 @@ static int make_filter(struct veto_plan *plan)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->type_count; i++)
 		all |= veto_type_numbers(&plan->types[i], numbers) != 0;
-	put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)));
-	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
-	put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
-	put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
-	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1));
-	put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+	put_instruction(filter,
+			(struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)));
+	put_instruction(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
+	put_instruction(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	put_instruction(filter,
+			(struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+	put_instruction(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1));
+	put_instruction(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
 	for (uint32_t i = 0; i < VETO_CALLS_MAX && !all; i++) {
 		if (!numbers[i])
 			continue;
-		put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, i, 0, 1));
-		put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
+		put_instruction(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, i, 0, 1));
+		put_instruction(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
 	}
-	put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, all ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW));
+	put_instruction(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+							     all ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW));
 	return 0;
 }
 

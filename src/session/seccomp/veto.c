@@ -82,7 +82,7 @@ static int wanted_error(const struct veto *veto, const struct program_match *mat
 }
 
 /* The matches of the call in hand. Bits of match->done are set as if the verdict will come through. */
-static int on_match(void *context, const struct program_match *match)
+static int veto_on_match(void *context, const struct program_match *match)
 {
 	struct veto *veto = context;
 	const struct program_rule *rule = &veto->program->rules[match->rule];
@@ -179,7 +179,7 @@ static void be_blind(struct veto *veto)
 }
 
 /* Lets the rules see the call as events of all the types that it is of. */
-static void show(struct veto *veto)
+static void show_call(struct veto *veto)
 {
 	pid_t tid = (pid_t)veto->call.reported.pid;
 	const struct veto_memory memory = { .read = caller_text, .context = &tid };
@@ -212,7 +212,7 @@ static void show(struct veto *veto)
 }
 
 /* Queues what was found, after the answer. */
-static void report(struct veto *veto, bool refused)
+static void report_veto(struct veto *veto, bool refused)
 {
 	struct found_reader reader = { .list = &veto->found };
 	struct found_place place;
@@ -235,7 +235,7 @@ static void report(struct veto *veto, bool refused)
 		eventfd_write(veto->news_fd, 1);
 }
 
-static void judge(struct veto *veto)
+static void judge_call(struct veto *veto)
 {
 	bool refused;
 
@@ -246,14 +246,14 @@ static void judge(struct veto *veto)
 	take_ends(veto);
 	veto->is_starting = is_starting(veto);
 	if (!veto->is_starting || is_exec(veto->call.reported.data.nr))
-		show(veto);
+		show_call(veto);
 	if (veto->is_starting)
 		veto->verdict = 0;
 	refused = !listener_answer(veto->listener, &veto->call, veto->verdict) && veto->verdict;
-	report(veto, refused);
+	report_veto(veto, refused);
 }
 
-static void *run(void *context)
+static void *run_veto_thread(void *context)
 {
 	struct veto *veto = context;
 	struct pollfd fds[] = { { .fd = veto->listener, .events = POLLIN },
@@ -261,7 +261,7 @@ static void *run(void *context)
 				{ .fd = ends_fd(&veto->ends), .events = POLLIN } };
 	int result = 0;
 
-	judge(veto); /* the call that the child waits in */
+	judge_call(veto); /* the call that the child waits in */
 	do {
 		if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
 			continue;
@@ -273,7 +273,7 @@ static void *run(void *context)
 			continue;
 		result = listener_receive(veto->listener, &veto->call);
 		if (!result)
-			judge(veto);
+			judge_call(veto);
 	} while (!result || result == -ENOENT || result == -EINTR);
 	close(veto->listener); /* whatever went wrong: no thread is to wait for an answer that does not come */
 	return NULL;
@@ -292,12 +292,12 @@ static int check_scope(const struct veto *veto, bool launches, struct asterism_d
 	return 0;
 }
 
-static int prepare(struct veto *veto, bool launches, struct asterism_diag *diag)
+static int prepare_veto(struct veto *veto, bool launches, struct asterism_diag *diag)
 {
 	const struct executor_options executor = {
 		.program = veto->program,
 		.rules = veto->plan.rules,
-		.on_match = on_match,
+		.on_match = veto_on_match,
 		.context = veto,
 		.counts_why = true, /* a held call costs so much that counting costs nothing */
 	};
@@ -336,7 +336,7 @@ int veto_new(const struct session_rules *rules, const struct session_policy *pol
 	pthread_cond_init(&veto->idle, NULL);
 	result = veto_plan_init(&veto->plan, rules, policy, diag);
 	if (!result && veto->plan.rules)
-		result = prepare(veto, launches, diag);
+		result = prepare_veto(veto, launches, diag);
 	if (!result && veto->plan.rules)
 		*made = veto;
 	else
@@ -368,7 +368,7 @@ static bool end_thread(struct veto *veto)
 	return false;
 }
 
-static void close_fd(int fd)
+static void close_veto_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -379,10 +379,10 @@ void veto_free(struct veto *veto)
 	if (!veto || !end_thread(veto))
 		return;
 	if (!veto->runs)
-		close_fd(veto->listener);
-	close_fd(veto->news_fd);
-	close_fd(veto->stop_fd);
-	close_fd(veto->exec_fd);
+		close_veto_fd(veto->listener);
+	close_veto_fd(veto->news_fd);
+	close_veto_fd(veto->stop_fd);
+	close_veto_fd(veto->exec_fd);
 	ends_fini(&veto->ends);
 	executor_free(veto->executor);
 	found_fini(&veto->queue);
@@ -425,7 +425,7 @@ int veto_start(struct veto *veto, const struct veto_command *command, struct ast
 		proc_allow_descriptors();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = pthread_create(&veto->thread, NULL, run, veto);
+	result = pthread_create(&veto->thread, NULL, run_veto_thread, veto);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	veto->runs = result == 0;
 	return result ? diag_error(diag, NULL, -result, "cannot create a thread to judge system calls: %s",

@@ -53,7 +53,7 @@ static int find_host(struct send_peer *peer, const char *text, struct asterism_d
 	return 0;
 }
 
-static int open_file(struct send_peer *peer, const char *path, struct asterism_diag *diag)
+static int open_peer_file(struct send_peer *peer, const char *path, struct asterism_diag *diag)
 {
 	struct termios settings;
 
@@ -74,10 +74,10 @@ int peer_open(struct send_peer *peer, const char *to, struct asterism_diag *diag
 	if (strncmp(to, "tcp:", 4) == 0)
 		return find_host(peer, to + 4, diag);
 	peer->is_framed = strncmp(to, "serial:", 7) == 0;
-	return open_file(peer, peer->is_framed ? to + 7 : to, diag);
+	return open_peer_file(peer, peer->is_framed ? to + 7 : to, diag);
 }
 
-static void leave(struct send_peer *peer, int error, struct asterism_diag *diag)
+static void disconnect_peer(struct send_peer *peer, int error, struct asterism_diag *diag)
 {
 	close(peer->fd);
 	peer->fd = -1;
@@ -91,14 +91,14 @@ static void leave(struct send_peer *peer, int error, struct asterism_diag *diag)
 	peer->was_told = true;
 }
 
-static void connect_to(struct send_peer *peer, struct asterism_diag *diag)
+static void connect_to_peer(struct send_peer *peer, struct asterism_diag *diag)
 {
 	peer->fd = socket(peer->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (peer->fd < 0)
 		return;
 	peer->is_connecting = true;
 	if (connect(peer->fd, (const struct sockaddr *)&peer->address, peer->address_bytes) && errno != EINPROGRESS)
-		leave(peer, errno, diag);
+		disconnect_peer(peer, errno, diag);
 }
 
 bool peer_step(struct send_peer *peer, struct asterism_diag *diag)
@@ -108,14 +108,14 @@ bool peer_step(struct send_peer *peer, struct asterism_diag *diag)
 	int error = 0;
 
 	if (peer->fd < 0 && peer->is_socket && clock_now_ns() >= peer->next_ns)
-		connect_to(peer, diag);
+		connect_to_peer(peer, diag);
 	if (peer->fd < 0 || !peer->is_connecting)
 		return peer->fd >= 0;
 	fd.fd = peer->fd;
 	if (poll(&fd, 1, 0) <= 0)
 		return false;
 	if (getsockopt(peer->fd, SOL_SOCKET, SO_ERROR, &error, &length) || error) {
-		leave(peer, error ? error : errno, diag);
+		disconnect_peer(peer, error ? error : errno, diag);
 		return false;
 	}
 	peer->is_connecting = false;
@@ -136,7 +136,7 @@ int64_t peer_write(struct send_peer *peer, const char *bytes, size_t length, str
 		return 0;
 	int error = errno;
 
-	leave(peer, error, diag);
+	disconnect_peer(peer, error, diag);
 	return -error;
 }
 

@@ -88,7 +88,7 @@ int send_know(struct sender *sender, uint32_t sensor, const struct event_type *t
 
 /* ---- the evaluator's */
 
-static void commit(void *context, bool ok, const struct monitor_element *element)
+static void commit_sent(void *context, bool ok, const struct monitor_element *element)
 {
 	struct sender *sender = context;
 	struct event_header *copy;
@@ -103,7 +103,7 @@ static void commit(void *context, bool ok, const struct monitor_element *element
 	monitor_queue_send(&sender->queue);
 }
 
-static void lose(void *context, uint64_t lost)
+static void lose_sent_events(void *context, uint64_t lost)
 {
 	struct sender *sender = context;
 
@@ -111,7 +111,7 @@ static void lose(void *context, uint64_t lost)
 }
 
 /* One that nobody empties, and that writes nowhere. */
-static void *twin(const void *context)
+static void *twin_sender(const void *context)
 {
 	const struct sender *sender = context;
 	struct sender *made = alloc_zero(1, sizeof *made);
@@ -131,7 +131,7 @@ static void *twin(const void *context)
 }
 
 /* What is sent is its owner's, who has more to write when nothing is evaluated any more. */
-static void release(void *context)
+static void release_sender(void *context)
 {
 	struct sender *sender = context;
 
@@ -140,12 +140,12 @@ static void release(void *context)
 }
 
 const struct monitor_evaluation_kind send_kind = {
-	.name = "send", .commit = commit, .lose = lose, .twin = twin, .release = release
+	.name = "send", .commit = commit_sent, .lose = lose_sent_events, .twin = twin_sender, .release = release_sender
 };
 
 /* ---- the owner's */
 
-static void put_line(struct sender *sender)
+static void put_sent_line(struct sender *sender)
 {
 	if (!sender->peer.is_framed)
 		text_append_bytes(&sender->waiting, sender->line.bytes, sender->line.length);
@@ -154,19 +154,19 @@ static void put_line(struct sender *sender)
 	sender->line.length = 0;
 }
 
-static void put_missing(struct sender *sender)
+static void put_lost(struct sender *sender)
 {
 	if (!sender->missing)
 		return;
 	text_printf(&sender->line, "{\"lost\":%" PRIu64 "}\n", sender->missing);
 	sender->missing = 0;
-	put_line(sender);
+	put_sent_line(sender);
 }
 
 /* What the peer does not know yet: that events are missing, and what this one is. */
 static void put_before(struct sender *sender, struct known *known)
 {
-	put_missing(sender);
+	put_lost(sender);
 	if (sender->peer.is_framed && sender->frame - sender->said_at >= DECLARE_FRAMES) {
 		sender->said_at = sender->frame;
 		for (size_t i = 0; i < sender->type_count; i++)
@@ -176,22 +176,22 @@ static void put_before(struct sender *sender, struct known *known)
 		return;
 	known->is_said = true;
 	trace_jsonl_put_declaration(&sender->line, known->type);
-	put_line(sender);
+	put_sent_line(sender);
 }
 
-static void put_event(struct sender *sender, const struct event_header *record)
+static void send_event(struct sender *sender, const struct event_header *record)
 {
 	struct known *known = &sender->types[record->type];
 	const struct event event = { .record = (struct event_header *)(uintptr_t)record, .type = known->type };
 
 	put_before(sender, known);
 	event_text_json(&sender->line, &event);
-	put_line(sender);
+	put_sent_line(sender);
 	sender->events++;
 }
 
 /* Nobody is there who got the rest of it. */
-static void give_up(struct sender *sender)
+static void give_sending_up(struct sender *sender)
 {
 	sender->unsent += sender->events;
 	sender->missing += sender->events;
@@ -219,7 +219,7 @@ static bool write_waiting(struct sender *sender, struct asterism_diag *diag)
 				   sender->waiting.length - sender->written, diag);
 
 	if (count < 0) {
-		give_up(sender);
+		give_sending_up(sender);
 		return false;
 	}
 	sender->written += (size_t)count;
@@ -245,19 +245,19 @@ void send_step(struct sender *sender, struct asterism_diag *diag)
 			return;
 		while (sender->waiting.length < WAITING_MAX &&
 		       (record = monitor_queue_look(&sender->queue, &bytes)) != NULL) {
-			put_event(sender, record);
+			send_event(sender, record);
 			monitor_queue_drop(&sender->queue);
 		}
 		if (sender->waiting.failure || sender->line.failure) { /* no memory: this peer gets nothing more */
 			text_fini(&sender->waiting);
 			text_fini(&sender->line);
-			give_up(sender);
+			give_sending_up(sender);
 		}
 	} while (sender->waiting.length);
 }
 
 /* Until all is written that waits, or time is up. Returns whether it is. */
-static bool write_all(struct sender *sender, uint64_t until, struct asterism_diag *diag)
+static bool write_until(struct sender *sender, uint64_t until, struct asterism_diag *diag)
 {
 	size_t bytes;
 
@@ -278,13 +278,13 @@ void send_finish(struct sender *sender, uint64_t wait_ns, struct asterism_diag *
 	size_t bytes;
 
 	/* Who gets no end mark knows that something is missing. */
-	if (write_all(sender, until, diag) && peer_step(&sender->peer, diag)) {
-		put_missing(sender);
+	if (write_until(sender, until, diag) && peer_step(&sender->peer, diag)) {
+		put_lost(sender);
 		text_append(&sender->line, "{\"end\":true}\n");
-		put_line(sender);
-		write_all(sender, until, diag);
+		put_sent_line(sender);
+		write_until(sender, until, diag);
 	}
-	give_up(sender);
+	give_sending_up(sender);
 	while ((record = monitor_queue_look(&sender->queue, &bytes)) != NULL) {
 		monitor_queue_drop(&sender->queue);
 		sender->unsent++;

@@ -66,7 +66,7 @@ int ask_command_new(const char *text, const struct program *program, struct aste
 	return 0;
 }
 
-static void forget(struct ask_command *command, struct request *request)
+static void forget_request(struct ask_command *command, struct request *request)
 {
 	for (size_t i = 0; i < command->count; i++)
 		if (command->verdicts[i] == request)
@@ -86,7 +86,7 @@ static void cancel(struct ask_command *command, struct request *request)
 		kill(request->pid, SIGKILL);
 		waitpid(request->pid, NULL, 0);
 	}
-	forget(command, request);
+	forget_request(command, request);
 }
 
 void ask_command_free(struct ask_command *command)
@@ -123,8 +123,8 @@ static int write_match(struct ask_command *command, const struct program_match *
 	return -1;
 }
 
-static struct request *make(struct ask_command *command, const struct program_match *match,
-			    const struct session_ask *ask)
+static struct request *make_request(struct ask_command *command, const struct program_match *match,
+				    const struct session_ask *ask)
 {
 	struct request *request = alloc_zero(1, sizeof *request);
 	const char *rule = program_text(command->program, command->program->rules[match->rule].name);
@@ -192,7 +192,7 @@ static int spawn(struct ask_command *command, struct request *request, char **va
 }
 
 /* False: it cannot be asked; the question is forgotten. */
-static bool start(struct ask_command *command, struct request *request)
+static bool start_ask_command(struct ask_command *command, struct request *request)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	char **variables = environment(request);
@@ -200,7 +200,7 @@ static bool start(struct ask_command *command, struct request *request)
 
 	alloc_free(variables);
 	if (!started) {
-		forget(command, request);
+		forget_request(command, request);
 		return false;
 	}
 	command->running++;
@@ -213,7 +213,7 @@ static bool start(struct ask_command *command, struct request *request)
 }
 
 /* A command that makes matches itself is not asked about: it could not answer. */
-static bool is_own(const struct ask_command *command, uint32_t pid)
+static bool is_own_command(const struct ask_command *command, uint32_t pid)
 {
 	for (size_t i = 0; i < command->count; i++)
 		if ((uint32_t)command->verdicts[i]->pid == pid)
@@ -226,13 +226,13 @@ enum session_verdict ask_command_ask(void *context, const struct program_match *
 	struct ask_command *command = context;
 	struct request *request;
 
-	if (is_own(command, match->pid))
+	if (is_own_command(command, match->pid))
 		return SESSION_CONTINUE;
-	request = command->count < WAITING_MAX ? make(command, match, ask) : NULL;
+	request = command->count < WAITING_MAX ? make_request(command, match, ask) : NULL;
 	if (!request)
 		return SESSION_DEFAULT;
 	command->verdicts[command->count++] = request;
-	return command->running == RUNNING_MAX || start(command, request) ? SESSION_LATER : SESSION_DEFAULT;
+	return command->running == RUNNING_MAX || start_ask_command(command, request) ? SESSION_LATER : SESSION_DEFAULT;
 }
 
 int ask_command_fd(const struct ask_command *command)
@@ -252,7 +252,7 @@ static bool take_answer(struct ask_command *command, struct request *request)
 		return false;
 	if (WIFEXITED(status) && WEXITSTATUS(status) < (int)(sizeof meanings / sizeof *meanings))
 		verdict = meanings[WEXITSTATUS(status)];
-	forget(command, request);
+	forget_request(command, request);
 	requests_answer(ask.requests, ask.ticket, verdict);
 	return true;
 }
@@ -267,7 +267,7 @@ static bool poll_one(struct ask_command *command, struct request *request, uint6
 		cancel(command, request);
 		return true;
 	}
-	if (request->pid || command->running == RUNNING_MAX || start(command, request))
+	if (request->pid || command->running == RUNNING_MAX || start_ask_command(command, request))
 		return false;
 	requests_answer(ask.requests, ask.ticket, SESSION_DEFAULT);
 	return true;

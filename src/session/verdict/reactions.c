@@ -42,7 +42,7 @@ struct reactions {
 	char why[REACT_STATEMENTS_MAX][REACT_WHY_BYTES];
 };
 
-static bool stops(const struct react_action *action)
+static bool reaction_stops_process(const struct react_action *action)
 {
 	return action->primitive == REACT_HOLD || action->signal == SIGSTOP;
 }
@@ -140,8 +140,8 @@ static int bind(struct reactions *reactions)
 		reactions->lets_go_on |=
 			reactions->allowed[i] && (action->signal == SIGCONT || action == react_find("Thaw"));
 		/* Who cannot be named here could not be let go on at the end. */
-		reactions->in_kernel[i] =
-			reactions->allowed[i] && !(reactions->options.agent.foreign_ids && stops(action));
+		reactions->in_kernel[i] = reactions->allowed[i] &&
+					  !(reactions->options.agent.foreign_ids && reaction_stops_process(action));
 	}
 	for (uint32_t i = 0; i < program->rule_count; i++) {
 		const struct program_rule *rule = &program->rules[i];
@@ -264,7 +264,7 @@ static void report_stop(struct reactions *reactions, const struct react_call *ca
 }
 
 /* Does one call, or says why not. */
-static void perform(struct reactions *reactions, const struct program_match *match, uint32_t index)
+static void perform_reaction(struct reactions *reactions, const struct program_match *match, uint32_t index)
 {
 	const struct program_rule *rule = &reactions->program->rules[match->rule];
 	uint32_t statement = rule->first_statement + index;
@@ -327,7 +327,7 @@ bool reactions_do(struct reactions *reactions, const struct program_match *match
 		if (!program_statement_applies(&program_statements(reactions->program, rule)[i], match))
 			continue;
 		if (action && (!reactions->options.recorded || is_tally(action)))
-			perform(reactions, match, i);
+			perform_reaction(reactions, match, i);
 		if (reactions->options.recorded)
 			reactions->reported[i] = (struct program_reaction){ .why = why_never(action) };
 	}

@@ -63,7 +63,7 @@ int requests_new(const struct requests_options *options, struct asterism_diag *d
 	return 0;
 }
 
-static void forget(struct requests *requests, struct ask *ask)
+static void forget_ask(struct requests *requests, struct ask *ask)
 {
 	for (size_t i = 0; i < requests->count; i++)
 		if (requests->items[i] == ask)
@@ -77,7 +77,7 @@ void requests_free(struct requests *requests)
 	if (!requests)
 		return;
 	while (requests->count)
-		forget(requests, requests->items[0]);
+		forget_ask(requests, requests->items[0]);
 	alloc_free(requests->items);
 	stopped_list_fini(&requests->stopped_list);
 	alloc_free(requests);
@@ -99,8 +99,8 @@ int requests_statement(const struct requests *requests, const struct program_mat
 }
 
 /* Tells the match with the verdict, by whom it is, and why where that is not plain. */
-static int report(const struct requests *requests, const struct program_match *match, uint32_t statement,
-		  const struct program_reaction *verdict)
+static int report_verdict(const struct requests *requests, const struct program_match *match, uint32_t statement,
+			  const struct program_reaction *verdict)
 {
 	struct program_reaction reactions[REACT_STATEMENTS_MAX];
 	struct program_match reported = *match;
@@ -119,7 +119,7 @@ static bool is_another(const struct ask *ask)
 }
 
 /* The question has its verdict; by NULL: the one who was asked gave it, or leaves it to the default. Frees ask. */
-static int settle(struct requests *requests, struct ask *ask, enum session_verdict verdict, const char *by)
+static int settle_ask(struct requests *requests, struct ask *ask, enum session_verdict verdict, const char *by)
 {
 	bool aborts = verdict == SESSION_DEFAULT ? ask->reported.aborts : verdict == SESSION_ABORT;
 
@@ -140,9 +140,9 @@ static int settle(struct requests *requests, struct ask *ask, enum session_verdi
 	for (size_t i = 0; i < requests->count; i++)
 		if (requests->items[i] == ask)
 			requests->items[i] = requests->items[--requests->count];
-	int result = report(requests, ask->kept ? &ask->kept->match : ask->match, ask->statement, &reaction);
+	int result = report_verdict(requests, ask->kept ? &ask->kept->match : ask->match, ask->statement, &reaction);
 
-	forget(requests, ask);
+	forget_ask(requests, ask);
 	return result;
 }
 
@@ -170,10 +170,10 @@ static int ask_now(struct requests *requests, struct ask *ask)
 		return 0;
 	if (!ask->kept)
 		ask->match = match;
-	return settle(requests, ask, verdict, NULL);
+	return settle_ask(requests, ask, verdict, NULL);
 }
 
-static void look(struct ask *ask)
+static void look_at_ask(struct ask *ask)
 {
 	char state = react_thread_state(ask->pid, ask->tid, ask->ts);
 
@@ -187,7 +187,7 @@ static int settle_or_ask(struct requests *requests, struct ask *ask)
 	for (int i = 0; i < LOOKS_AT_ONCE && !ask->reported.is_stopped && !ask->is_gone; i++) {
 		if (i)
 			sched_yield();
-		look(ask);
+		look_at_ask(ask);
 	}
 	if (ask->reported.is_stopped || ask->is_gone)
 		return ask_now(requests, ask);
@@ -200,7 +200,8 @@ static int settle_or_ask(struct requests *requests, struct ask *ask)
 	return 0;
 }
 
-static struct ask *make(struct requests *requests, const struct program_match *match, const struct program_ask *asked)
+static struct ask *make_ask(struct requests *requests, const struct program_match *match,
+			    const struct program_ask *asked)
 {
 	struct ask *ask;
 
@@ -222,8 +223,8 @@ static struct ask *make(struct requests *requests, const struct program_match *m
 	return ask;
 }
 
-static uint64_t limit_of(const struct requests *requests, const struct program_match *match,
-			 const struct program_statement *statement)
+static uint64_t ask_time_limit(const struct requests *requests, const struct program_match *match,
+			       const struct program_statement *statement)
 {
 	const struct program_operand operand = { .program = requests->options.program,
 						 .rule = &requests->options.program->rules[match->rule],
@@ -257,7 +258,7 @@ static int answer_unstopped(struct requests *requests, const struct program_matc
 			stopped_list_answer(&requests->stopped_list, stopped);
 		}
 	}
-	return report(requests, match, statement, &reaction);
+	return report_verdict(requests, match, statement, &reaction);
 }
 
 int requests_put(struct requests *requests, const struct program_match *match, uint32_t statement)
@@ -276,9 +277,9 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 		const char *why = result == -ESRCH ? "the process has ended" : "out of memory or file descriptors";
 		const struct program_reaction failed = { .how = PROGRAM_NOT_DONE, .why = why };
 
-		return report(requests, match, statement, &failed);
+		return report_verdict(requests, match, statement, &failed);
 	}
-	struct ask *ask = make(requests, match, &asked);
+	struct ask *ask = make_ask(requests, match, &asked);
 
 	if (!ask) {
 		struct program_reaction reaction = { .how = PROGRAM_DONE_IN_KERNEL,
@@ -288,15 +289,15 @@ int requests_put(struct requests *requests, const struct program_match *match, u
 		if (asked.aborts)
 			stopped_signal(stopped, asked.signal);
 		stopped_list_answer(&requests->stopped_list, stopped);
-		return report(requests, match, statement, &reaction);
+		return report_verdict(requests, match, statement, &reaction);
 	}
 	ask->stopped = stopped;
 	ask->statement = statement;
-	ask->limit_ns = limit_of(requests, match, called);
+	ask->limit_ns = ask_time_limit(requests, match, called);
 	if (!requests->options.on_ask || requests->closed) {
-		look(ask);
+		look_at_ask(ask);
 		stopped->unsure |= !ask->reported.is_stopped;
-		return settle(requests, ask, SESSION_DEFAULT, NULL);
+		return settle_ask(requests, ask, SESSION_DEFAULT, NULL);
 	}
 	return settle_or_ask(requests, ask);
 }
@@ -314,7 +315,7 @@ int requests_answer(struct requests *requests, uint64_t ticket, enum session_ver
 			ask->answer = verdict;
 			return 0;
 		}
-		int result = settle(requests, ask, verdict, NULL);
+		int result = settle_ask(requests, ask, verdict, NULL);
 
 		if (result && !requests->error)
 			requests->error = result;
@@ -328,15 +329,15 @@ static int poll_one(struct requests *requests, struct ask *ask, uint64_t now_ns,
 {
 	*is_there = false;
 	if (ask->settles) {
-		look(ask);
+		look_at_ask(ask);
 		if (ask->reported.is_stopped || now_ns >= ask->settle_until_ns)
 			return ask_now(requests, ask);
 		if (*wait_ns > SETTLE_LOOK_NS)
 			*wait_ns = SETTLE_LOOK_NS;
 	} else if (now_ns >= ask->reported.deadline_ns) {
-		return settle(requests, ask, SESSION_DEFAULT, "late");
+		return settle_ask(requests, ask, SESSION_DEFAULT, "late");
 	} else if (stopped_is_gone(ask->stopped)) {
-		return settle(requests, ask, SESSION_DEFAULT, NULL);
+		return settle_ask(requests, ask, SESSION_DEFAULT, NULL);
 	} else if (ask->reported.deadline_ns - now_ns < *wait_ns) {
 		*wait_ns = ask->reported.deadline_ns - now_ns;
 	}
@@ -374,7 +375,7 @@ int requests_close(struct requests *requests)
 
 	requests->closed = true;
 	while (requests->count) {
-		int reported = settle(requests, requests->items[0], SESSION_DEFAULT, NULL);
+		int reported = settle_ask(requests, requests->items[0], SESSION_DEFAULT, NULL);
 
 		result = result ? result : reported;
 	}

@@ -26,7 +26,7 @@ void stopped_list_init(struct stopped_list *stopped_list, struct react_stop_tabl
 	*stopped_list = (struct stopped_list){ .table = table, .undo = undo };
 }
 
-static void drop(struct stopped_list *stopped_list, struct stopped *stopped)
+static void drop_stopped(struct stopped_list *stopped_list, struct stopped *stopped)
 {
 	for (size_t i = 0; i < stopped_list->count; i++)
 		if (stopped_list->items[i] == stopped)
@@ -38,7 +38,7 @@ static void drop(struct stopped_list *stopped_list, struct stopped *stopped)
 void stopped_list_fini(struct stopped_list *stopped_list)
 {
 	while (stopped_list->count)
-		drop(stopped_list, stopped_list->items[0]);
+		drop_stopped(stopped_list, stopped_list->items[0]);
 	alloc_free(stopped_list->items);
 	*stopped_list = (struct stopped_list){ 0 };
 }
@@ -56,7 +56,7 @@ bool stopped_is_gone(const struct stopped *stopped)
 }
 
 /* Returns 0, -ESRCH: it is gone, or another error: it is there, but cannot be held. */
-static int make(struct stopped_list *stopped_list, pid_t pid, struct stopped **made)
+static int make_stopped(struct stopped_list *stopped_list, pid_t pid, struct stopped **made)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), result = fd < 0 ? -errno : 0;
 	struct stopped *stopped = NULL;
@@ -79,7 +79,7 @@ static int make(struct stopped_list *stopped_list, pid_t pid, struct stopped **m
 	return 0;
 }
 
-static struct stopped *find(const struct stopped_list *stopped_list, pid_t pid)
+static struct stopped *find_stopped(const struct stopped_list *stopped_list, pid_t pid)
 {
 	for (size_t i = 0; i < stopped_list->count; i++)
 		if (stopped_list->items[i]->pid == pid)
@@ -87,7 +87,7 @@ static struct stopped *find(const struct stopped_list *stopped_list, pid_t pid)
 	return NULL;
 }
 
-static void forget(struct stopped_list *stopped_list, pid_t pid, uint32_t most)
+static void forget_stopped(struct stopped_list *stopped_list, pid_t pid, uint32_t most)
 {
 	struct react_stop_notes notes;
 
@@ -96,27 +96,27 @@ static void forget(struct stopped_list *stopped_list, pid_t pid, uint32_t most)
 }
 
 /* It is dead, and its id another's: what is still asked about it is answered without effect. */
-static void part(struct stopped_list *stopped_list, struct stopped *stopped)
+static void part_stopped(struct stopped_list *stopped_list, struct stopped *stopped)
 {
-	forget(stopped_list, stopped->pid, stopped->notes);
+	forget_stopped(stopped_list, stopped->pid, stopped->notes);
 	stopped->pid = 0;
 	if (!stopped->requests)
-		drop(stopped_list, stopped);
+		drop_stopped(stopped_list, stopped);
 }
 
 int stopped_list_ask(struct stopped_list *stopped_list, pid_t pid, struct stopped **asked)
 {
-	struct stopped *stopped = find(stopped_list, pid);
+	struct stopped *stopped = find_stopped(stopped_list, pid);
 	int result = 0;
 
 	if (stopped && stopped_is_gone(stopped)) {
-		part(stopped_list, stopped);
+		part_stopped(stopped_list, stopped);
 		stopped = NULL;
 	}
 	if (!stopped)
-		result = make(stopped_list, pid, &stopped);
+		result = make_stopped(stopped_list, pid, &stopped);
 	if (result == -ESRCH)
-		forget(stopped_list, pid, 1);
+		forget_stopped(stopped_list, pid, 1);
 	if (result)
 		return result;
 	stopped->requests++;
@@ -175,7 +175,7 @@ static void let_go_on(struct stopped_list *stopped_list, struct stopped *stopped
 	struct react_stop_notes notes;
 
 	if (!stopped->pid) {
-		drop(stopped_list, stopped);
+		drop_stopped(stopped_list, stopped);
 		return;
 	}
 	react_stops_find(stopped_list->table, stopped->pid, false, &notes);
@@ -189,7 +189,7 @@ static void let_go_on(struct stopped_list *stopped_list, struct stopped *stopped
 	}
 	if (lasts || stopped_is_gone(stopped)) {
 		react_stops_forget(stopped_list->table, &notes, notes.sum);
-		drop(stopped_list, stopped);
+		drop_stopped(stopped_list, stopped);
 		return;
 	}
 	if (!stopped->went_on || is_stopped)
@@ -201,7 +201,7 @@ static void let_go_on(struct stopped_list *stopped_list, struct stopped *stopped
 		react_stops_forget(stopped_list->table, &notes, notes.sum);
 		stopped->notes = 0;
 		if (!stop_again(stopped_list, stopped))
-			drop(stopped_list, stopped);
+			drop_stopped(stopped_list, stopped);
 	}
 }
 
@@ -228,16 +228,16 @@ static void scan(struct stopped_list *stopped_list, uint64_t now_ns)
 		stopped_list->look_again = true;
 		uint64_t ts = __atomic_load_n(&slot->ts, __ATOMIC_RELAXED);
 
-		if (find(stopped_list, pid) || now_ns < ts + ORPHAN_NS)
+		if (find_stopped(stopped_list, pid) || now_ns < ts + ORPHAN_NS)
 			continue;
 		/* A younger process of the same id was not stopped by anybody. */
 		struct stopped *stopped = NULL;
-		int result = react_stops_is_newer(pid, ts) ? -ESRCH : make(stopped_list, pid, &stopped);
+		int result = react_stops_is_newer(pid, ts) ? -ESRCH : make_stopped(stopped_list, pid, &stopped);
 
 		if (!result)
 			stopped->idle_ns = 0;
 		else if (result == -ESRCH)
-			forget(stopped_list, pid, UINT32_MAX);
+			forget_stopped(stopped_list, pid, UINT32_MAX);
 	}
 }
 

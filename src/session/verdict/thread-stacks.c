@@ -67,7 +67,7 @@ void thread_stacks_begin(struct thread_stacks *stacks, const struct program_matc
 	stacks->count = 0;
 }
 
-static bool has(const struct thread_stacks *stacks, int tid)
+static bool has_thread(const struct thread_stacks *stacks, int tid)
 {
 	for (uint32_t i = 0; i < stacks->count; i++)
 		if (stacks->threads[i].tid == (uint32_t)tid)
@@ -75,7 +75,7 @@ static bool has(const struct thread_stacks *stacks, int tid)
 	return false;
 }
 
-static int refuse(int tid, int error, char *why, size_t size)
+static int refuse_stack(int tid, int error, char *why, size_t size)
 {
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].error == error) {
@@ -95,7 +95,7 @@ static int read_thread(struct thread_stacks *stacks, int tid, struct ebpf_thread
 }
 
 /* What was found is the reader's only until it reads again. Returns 0 or -ENOMEM. */
-static int keep(struct taken *taken, const struct ebpf_thread_stack *found)
+static int keep_found_stack(struct taken *taken, const struct ebpf_thread_stack *found)
 {
 	size_t bytes = (size_t)found->copy.page_bytes * found->copy.page_count;
 
@@ -118,7 +118,7 @@ int thread_stacks_take(void *context, int tid, char *why, size_t size)
 	struct program_thread *thread = &stacks->threads[index];
 	struct ebpf_thread_stack found;
 
-	if (has(stacks, tid))
+	if (has_thread(stacks, tid))
 		return 0;
 	if (!stacks->reader) {
 		snprintf(why, size, "this kernel cannot iterate over threads with BPF (since Linux 5.18)");
@@ -131,9 +131,9 @@ int thread_stacks_take(void *context, int tid, char *why, size_t size)
 	int result = read_thread(stacks, tid, &found);
 
 	if (!result)
-		result = keep(&stacks->taken[index], &found);
+		result = keep_found_stack(&stacks->taken[index], &found);
 	if (result)
-		return refuse(tid, result, why, size);
+		return refuse_stack(tid, result, why, size);
 	*thread = (struct program_thread){
 		.pid = found.pid,
 		.tid = found.tid,

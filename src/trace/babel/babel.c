@@ -36,9 +36,9 @@ struct search {
 	int error;
 };
 
-static int visit(struct search *search, const char *folder, unsigned depth);
+static int visit_folder(struct search *search, const char *folder, unsigned depth);
 
-static int add(struct search *search, const char *folder)
+static int add_babel_folder(struct search *search, const char *folder)
 {
 	if (alloc_grow(&search->folders, &search->capacity, search->count, sizeof(char *)))
 		return -ENOMEM;
@@ -61,7 +61,7 @@ static int visit_below(struct search *search, const char *folder, DIR *directory
 		if (entry->d_name[0] == '.' || length < 0 || (size_t)length >= sizeof path || lstat(path, &status) ||
 		    !S_ISDIR(status.st_mode))
 			continue;
-		result = visit(search, path, depth + 1);
+		result = visit_folder(search, path, depth + 1);
 	}
 	return result;
 }
@@ -75,7 +75,7 @@ static int keep_out(struct search *search, const char *folder, int error)
 	return search->closed ? 0 : -ENOMEM;
 }
 
-static int visit(struct search *search, const char *folder, unsigned depth)
+static int visit_folder(struct search *search, const char *folder, unsigned depth)
 {
 	char path[PATH_BYTES];
 	int length = snprintf(path, sizeof path, "%s/metadata", folder), result;
@@ -84,7 +84,7 @@ static int visit(struct search *search, const char *folder, unsigned depth)
 	if (length < 0 || (size_t)length >= sizeof path || depth > DEPTH_MAX || search->visited++ > FOLDERS_MAX)
 		return 0;
 	if (access(path, F_OK) == 0)
-		return add(search, folder);
+		return add_babel_folder(search, folder);
 	directory = opendir(folder);
 	if (!directory)
 		return keep_out(search, folder, errno);
@@ -106,13 +106,13 @@ bool trace_babel_is_trace(const char *folder)
 	struct search search = { .enough = 1 };
 	bool found;
 
-	visit(&search, folder, 0);
+	visit_folder(&search, folder, 0);
 	found = search.count > 0;
 	search_fini(&search);
 	return found;
 }
 
-static int complain(struct asterism_diag *diag, const char *folder, int code, const char *text)
+static int complain_of_folder(struct asterism_diag *diag, const char *folder, int code, const char *text)
 {
 	struct diag_source source = { .file = folder };
 
@@ -210,7 +210,7 @@ __attribute__((noreturn)) static void read_apart(int fd, const struct babel_requ
 	_exit(0);
 }
 
-static int start(const struct babel_request *request, struct event_source **made)
+static int start_babel_server(const struct babel_request *request, struct event_source **made)
 {
 	struct babel_listen_options options = {
 		.name = request->name,
@@ -221,14 +221,14 @@ static int start(const struct babel_request *request, struct event_source **made
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
-		return complain(request->diag, request->name, -errno, strerror(errno));
+		return complain_of_folder(request->diag, request->name, -errno, strerror(errno));
 	options.pid = fork();
 	if (options.pid == 0)
 		read_apart(fds[1], request, parent);
 	close(fds[1]);
 	if (options.pid < 0) {
 		close(fds[0]);
-		return complain(request->diag, request->name, -EAGAIN, "cannot create a process to read it");
+		return complain_of_folder(request->diag, request->name, -EAGAIN, "cannot create a process to read it");
 	}
 	options.fd = fds[0];
 	return babel_listen(&options, made);
@@ -239,7 +239,7 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 {
 	struct search search = { .enough = FOLDERS_MAX };
 	struct babel_request request = { .name = folder, .catalog = catalog, .diag = diag };
-	int result = visit(&search, folder, 0);
+	int result = visit_folder(&search, folder, 0);
 
 	if (!result && search.closed)
 		report_closed(&search, diag);
@@ -248,13 +248,13 @@ int trace_babel_new(const char *folder, struct event_catalog *catalog, struct as
 	else if (search.count == 0 && search.closed)
 		result = -search.error;
 	else if (search.count == 0)
-		result = complain(diag, folder, -EINVAL, "this directory is not a trace: it has no metadata");
+		result = complain_of_folder(diag, folder, -EINVAL, "this directory is not a trace: it has no metadata");
 	else
 		result = refuse_own(&search, folder, diag);
 	request.folders = (const char *const *)search.folders;
 	request.folder_count = search.count;
 	if (!result)
-		result = start(&request, made);
+		result = start_babel_server(&request, made);
 	search_fini(&search);
 	return result;
 }

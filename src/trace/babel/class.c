@@ -42,7 +42,7 @@ static bool is_kind(const bt_field_class *class, bt_field_class_type kind)
 }
 
 /* Which value a field of the class holds, or 0: none that a record can take. */
-static enum event_value value_of(const bt_field_class *class)
+static enum event_value class_value_type(const bt_field_class *class)
 {
 	static const enum event_value values[2][4] = {
 		{ EVENT_I8, EVENT_I16, EVENT_I32, EVENT_I64 },
@@ -69,7 +69,8 @@ static bool suits(const bt_field_class *scope, uint64_t index, const struct even
 {
 	const bt_field_class_structure_member *member =
 		bt_field_class_structure_borrow_member_by_index_const(scope, index);
-	bool is_text = value_of(bt_field_class_structure_member_borrow_field_class_const(member)) == EVENT_STRING;
+	bool is_text =
+		class_value_type(bt_field_class_structure_member_borrow_field_class_const(member)) == EVENT_STRING;
 
 	return is_text == (field->value == EVENT_STRING);
 }
@@ -80,7 +81,7 @@ static const char *bare(const char *name)
 }
 
 /* The member of the scope called name, with or without an underscore. */
-static bool find_member(const struct scopes *scopes, enum babel_scope scope, const char *name, uint64_t *index)
+static bool find_scope_member(const struct scopes *scopes, enum babel_scope scope, const char *name, uint64_t *index)
 {
 	const bt_field_class *class = scopes->classes[scope];
 	uint64_t count = class ? bt_field_class_structure_get_member_count(class) : 0;
@@ -90,7 +91,7 @@ static bool find_member(const struct scopes *scopes, enum babel_scope scope, con
 			bt_field_class_structure_borrow_member_by_index_const(class, *index);
 
 		if (strcmp(bare(bt_field_class_structure_member_get_name(member)), bare(name)) == 0)
-			return value_of(bt_field_class_structure_member_borrow_field_class_const(member)) != 0;
+			return class_value_type(bt_field_class_structure_member_borrow_field_class_const(member)) != 0;
 	}
 	return false;
 }
@@ -110,7 +111,7 @@ static void make_identifier(const char *name, char *made, size_t size)
 	made[length] = 0;
 }
 
-static bool is_header(const char *name)
+static bool is_header_member(const char *name)
 {
 	const struct event_type none = { 0 };
 
@@ -120,7 +121,7 @@ static bool is_header(const char *name)
 /* The name of a field of ours: one called like a header field would hide it. */
 static void make_field_name(const char *name, char *made, size_t size)
 {
-	const char *front = is_header(bare(name)) ? "own_" : "";
+	const char *front = is_header_member(bare(name)) ? "own_" : "";
 
 	memcpy(made, front, strlen(front));
 	make_identifier(bare(name), made + strlen(front), size - strlen(front));
@@ -149,7 +150,8 @@ static void draft_fields(const bt_field_class *payload, uint32_t string_bytes, s
 	for (uint64_t i = 0; i < count && drafts->count < EVENT_FIELDS_MAX; i++) {
 		const bt_field_class_structure_member *member =
 			bt_field_class_structure_borrow_member_by_index_const(payload, i);
-		enum event_value value = value_of(bt_field_class_structure_member_borrow_field_class_const(member));
+		enum event_value value =
+			class_value_type(bt_field_class_structure_member_borrow_field_class_const(member));
 		char *name = drafts->names[drafts->count];
 
 		make_field_name(bt_field_class_structure_member_get_name(member), name, NAME_BYTES);
@@ -164,8 +166,8 @@ static void draft_fields(const bt_field_class *payload, uint32_t string_bytes, s
 }
 
 /* Adds a type for the class. Two classes of one name may differ: the later one is found another name. */
-static int add_type(struct babel_class *class, const char *name, const bt_field_class *payload,
-		    struct event_catalog *catalog)
+static int add_class_type(struct babel_class *class, const char *name, const bt_field_class *payload,
+			  struct event_catalog *catalog)
 {
 	struct drafts *drafts = alloc_zero(1, sizeof *drafts);
 	char other[NAME_BYTES + 16];
@@ -190,7 +192,8 @@ static int add_type(struct babel_class *class, const char *name, const bt_field_
 	return result == -ENOMEM ? result : result ? -EINVAL : 0;
 }
 
-static int add_value(struct babel_class *class, enum babel_scope scope, uint64_t index, const struct event_field *field)
+static int add_scope_value(struct babel_class *class, enum babel_scope scope, uint64_t index,
+			   const struct event_field *field)
 {
 	if (alloc_grow(&class->values, &class->value_capacity, class->value_count, sizeof *class->values))
 		return -ENOMEM;
@@ -210,9 +213,9 @@ static int take_member(struct babel_class *class, const struct scopes *scopes, e
 {
 	uint64_t index;
 
-	if (!find_member(scopes, scope, name, &index))
+	if (!find_scope_member(scopes, scope, name, &index))
 		return 0;
-	return add_value(class, scope, index, field) ? -ENOMEM : 1;
+	return add_scope_value(class, scope, index, field) ? -ENOMEM : 1;
 }
 
 static int from_contexts(struct babel_class *class, const struct scopes *scopes, const struct lttng_map *map,
@@ -295,10 +298,11 @@ static int plan_body(struct babel_class *class, const struct scopes *scopes, con
 		for (size_t j = 0; j < sizeof order / sizeof *order && !found; j++) {
 			uint64_t index;
 
-			found = find_member(scopes, order[j], foreign_name(event, field), &index) ||
-				(!means_other(event, field) && find_member(scopes, order[j], field->name, &index));
+			found = find_scope_member(scopes, order[j], foreign_name(event, field), &index) ||
+				(!means_other(event, field) &&
+				 find_scope_member(scopes, order[j], field->name, &index));
 			found = found && suits(scopes->classes[order[j]], index, field);
-			if (found && add_value(class, order[j], index, field))
+			if (found && add_scope_value(class, order[j], index, field))
 				return -ENOMEM;
 		}
 	}
@@ -328,13 +332,14 @@ static void plan_who(struct babel_class *class, const struct scopes *scopes, con
 	};
 	struct babel_who_plan *who = &class->who;
 
-	who->has_cpu = find_member(scopes, BABEL_PACKET, "cpu_id", &who->cpu);
+	who->has_cpu = find_scope_member(scopes, BABEL_PACKET, "cpu_id", &who->cpu);
 	who->lacks_pid = !babel_class_has(class, offsetof(struct event_header, pid));
 	who->lacks_tid = !babel_class_has(class, offsetof(struct event_header, tid));
 	who->lacks_comm = !babel_class_has(class, offsetof(struct event_header, comm));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (strcmp(rows[i].name, name) == 0 && find_member(scopes, BABEL_PAYLOAD, rows[i].tid, &who->tid) &&
-		    find_member(scopes, BABEL_PAYLOAD, rows[i].other, &who->other))
+		if (strcmp(rows[i].name, name) == 0 &&
+		    find_scope_member(scopes, BABEL_PAYLOAD, rows[i].tid, &who->tid) &&
+		    find_scope_member(scopes, BABEL_PAYLOAD, rows[i].other, &who->other))
 			who->kind = rows[i].kind;
 	}
 }
@@ -355,7 +360,7 @@ int babel_class_init(struct babel_class *class, const struct lttng_map *map, str
 	if (event && *mapped)
 		class->type = event_catalog_find(catalog, mapped);
 	if (!class->type)
-		result = add_type(class, event && *mapped ? mapped : own, scopes.classes[BABEL_PAYLOAD], catalog);
+		result = add_class_type(class, event && *mapped ? mapped : own, scopes.classes[BABEL_PAYLOAD], catalog);
 	if (!result)
 		result = plan_header(class, &scopes, map, event);
 	plan_who(class, &scopes, name ? name : "");
@@ -393,9 +398,9 @@ static int plan_any(struct babel_class *any, const struct babel_class *class, co
 			name = place < class->type->field_count ? class->type->fields[place].name : "";
 		}
 		if (field && strcmp(name, "*") == 0)
-			result = add_value(any, BABEL_CONSTANT, number, field);
-		else if (field && *name && find_member(scopes, BABEL_PAYLOAD, name, &index))
-			result = add_value(any, BABEL_PAYLOAD, index, field);
+			result = add_scope_value(any, BABEL_CONSTANT, number, field);
+		else if (field && *name && find_scope_member(scopes, BABEL_PAYLOAD, name, &index))
+			result = add_scope_value(any, BABEL_PAYLOAD, index, field);
 	}
 	return result;
 }

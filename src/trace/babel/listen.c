@@ -38,7 +38,7 @@ struct listener {
 	bool opened;
 };
 
-static int complain(struct listener *listener, int code, const char *text)
+static int complain_of_event(struct listener *listener, int code, const char *text)
 {
 	struct diag_source source = { .file = listener->name };
 
@@ -47,11 +47,11 @@ static int complain(struct listener *listener, int code, const char *text)
 
 static int complain_end(struct listener *listener)
 {
-	return complain(listener, -EINVAL, "the trace is damaged: libbabeltrace2 cannot read further");
+	return complain_of_event(listener, -EINVAL, "the trace is damaged: libbabeltrace2 cannot read further");
 }
 
 /* Makes sure that bytes are in hand. Returns 1, 0 at the end, -errno. */
-static int fetch(struct listener *listener, size_t bytes)
+static int fetch_bytes(struct listener *listener, size_t bytes)
 {
 	while (listener->end - listener->start < bytes) {
 		if (listener->start + bytes > IN_BYTES) {
@@ -70,7 +70,7 @@ static int fetch(struct listener *listener, size_t bytes)
 }
 
 /* The name at *at, which moves behind it, or NULL. */
-static const char *take_name(const char **at, const char *end)
+static const char *take_wire_name(const char **at, const char *end)
 {
 	const char *name = *at, *nul = memchr(name, 0, (size_t)(end - name));
 
@@ -80,7 +80,7 @@ static const char *take_name(const char **at, const char *end)
 	return name;
 }
 
-static bool is_same(const struct event_type *type, const struct event_type_spec *spec)
+static bool is_same_spec(const struct event_type *type, const struct event_type_spec *spec)
 {
 	bool same = type->field_count == spec->field_count;
 
@@ -91,8 +91,8 @@ static bool is_same(const struct event_type *type, const struct event_type_spec 
 }
 
 /* The type as this process has it: one of the catalog, or a new one. */
-static int resolve(struct listener *listener, const struct event_type_spec *spec, uint32_t record_bytes,
-		   const struct event_type **type)
+static int resolve_spec(struct listener *listener, const struct event_type_spec *spec, uint32_t record_bytes,
+			const struct event_type **type)
 {
 	int result = 0;
 
@@ -101,11 +101,12 @@ static int resolve(struct listener *listener, const struct event_type_spec *spec
 		result = event_catalog_add(listener->catalog, spec, type);
 	if (result == -ENOMEM)
 		return diag_no_memory(listener->diag);
-	return !result && is_same(*type, spec) && (*type)->record_bytes == record_bytes ? 0 : complain_end(listener);
+	return !result && is_same_spec(*type, spec) && (*type)->record_bytes == record_bytes ? 0
+											     : complain_end(listener);
 }
 
 /* Tells which fields that somebody looks at the trace does not have. */
-static int tell_absent(struct listener *listener, const struct event_type *type, const bool *is_absent)
+static int tell_absent_fields(struct listener *listener, const struct event_type *type, const bool *is_absent)
 {
 	const struct event_want *want = &listener->want;
 	struct diag_source source = { .file = listener->name };
@@ -125,8 +126,8 @@ static int tell_absent(struct listener *listener, const struct event_type *type,
 	return 0;
 }
 
-static int read_type(struct listener *listener, const char *body, size_t bytes, const struct event_type **type,
-		     bool *is_absent)
+static int read_sent_type(struct listener *listener, const char *body, size_t bytes, const struct event_type **type,
+			  bool *is_absent)
 {
 	struct wire_type head;
 	struct event_field_spec fields[EVENT_FIELDS_MAX];
@@ -139,27 +140,27 @@ static int read_type(struct listener *listener, const char *body, size_t bytes, 
 	if (head.field_count > EVENT_FIELDS_MAX || bytes < sizeof head + head.field_count * sizeof(struct wire_field))
 		return complain_end(listener);
 	at = body + sizeof head + head.field_count * sizeof(struct wire_field);
-	spec.name = take_name(&at, end);
+	spec.name = take_wire_name(&at, end);
 	spec.field_count = head.field_count;
 	for (uint32_t i = 0; i < head.field_count && spec.name; i++) {
 		struct wire_field field;
 
 		memcpy(&field, body + sizeof head + i * sizeof field, sizeof field);
-		fields[i] = (struct event_field_spec){ .name = take_name(&at, end), .value = field.value };
+		fields[i] = (struct event_field_spec){ .name = take_wire_name(&at, end), .value = field.value };
 		fields[i].bytes = field.bytes;
 		is_absent[i] = field.is_absent;
 		if (!fields[i].name || field.value < EVENT_U8 || field.value > EVENT_STRING ||
 		    field.bytes > EVENT_RECORD_BYTES_MAX)
 			return complain_end(listener);
 	}
-	return spec.name ? resolve(listener, &spec, head.record_bytes, type) : complain_end(listener);
+	return spec.name ? resolve_spec(listener, &spec, head.record_bytes, type) : complain_end(listener);
 }
 
-static int take_type(struct listener *listener, const char *body, size_t bytes)
+static int take_sent_type(struct listener *listener, const char *body, size_t bytes)
 {
 	const struct event_type *type;
 	bool is_absent[EVENT_FIELDS_MAX] = { false };
-	int result = read_type(listener, body, bytes, &type, is_absent);
+	int result = read_sent_type(listener, body, bytes, &type, is_absent);
 	size_t count = listener->type_count;
 	char answer;
 
@@ -172,7 +173,7 @@ static int take_type(struct listener *listener, const char *body, size_t bytes)
 	listener->wanted[count] = !listener->want.wants || listener->want.wants(listener->want.context, type);
 	listener->type_count++;
 	answer = listener->wanted[count] ? WIRE_WANTED : 0;
-	if (listener->wanted[count] && tell_absent(listener, type, is_absent))
+	if (listener->wanted[count] && tell_absent_fields(listener, type, is_absent))
 		return -ENOMEM;
 	if (listener->want.names && listener->want.names(listener->want.context, type))
 		answer |= WIRE_NAMED;
@@ -182,7 +183,7 @@ static int take_type(struct listener *listener, const char *body, size_t bytes)
 	return 0;
 }
 
-static int take_event(struct listener *listener, char *body, size_t bytes, struct event *event)
+static int take_sent_event(struct listener *listener, char *body, size_t bytes, struct event *event)
 {
 	struct event_header *header = (struct event_header *)body;
 
@@ -201,10 +202,10 @@ static int take_failure(struct listener *listener, const char *body, size_t byte
 		return complain_end(listener);
 	memcpy(&failure, body, sizeof failure);
 	failure.text[sizeof failure.text - 1] = 0;
-	return complain(listener, failure.code < 0 ? failure.code : -EINVAL, failure.text);
+	return complain_of_event(listener, failure.code < 0 ? failure.code : -EINVAL, failure.text);
 }
 
-static int take_state(struct listener *listener, const char *body, size_t bytes)
+static int take_sent_state(struct listener *listener, const char *body, size_t bytes)
 {
 	struct wire_state state;
 
@@ -226,11 +227,11 @@ static int take_message(struct listener *listener, const struct wire_head *head,
 		listener->opened = true;
 		return 0;
 	case WIRE_TYPE:
-		return take_type(listener, body, head->bytes);
+		return take_sent_type(listener, body, head->bytes);
 	case WIRE_EVENT:
-		return take_event(listener, body, head->bytes, event);
+		return take_sent_event(listener, body, head->bytes, event);
 	case WIRE_STATE:
-		return take_state(listener, body, head->bytes);
+		return take_sent_state(listener, body, head->bytes);
 	case WIRE_FAILED:
 		return take_failure(listener, body, head->bytes);
 	case WIRE_END:
@@ -245,14 +246,14 @@ static int take_message(struct listener *listener, const struct wire_head *head,
 static int listen_once(struct listener *listener, struct event *event)
 {
 	struct wire_head head;
-	int result = fetch(listener, sizeof head);
+	int result = fetch_bytes(listener, sizeof head);
 
 	if (result > 0) {
 		memcpy(&head, listener->in + listener->start, sizeof head);
 		if (head.bytes % 8 || head.bytes > WIRE_BYTES_MAX)
 			result = complain_end(listener);
 		else
-			result = fetch(listener, sizeof head + head.bytes);
+			result = fetch_bytes(listener, sizeof head + head.bytes);
 	}
 	if (result == -EINTR)
 		return result;

@@ -48,7 +48,7 @@ struct babel {
 	} record;
 };
 
-static int complain(struct babel *babel, int code, const char *text)
+static int complain_of_babel(struct babel *babel, int code, const char *text)
 {
 	struct diag_source source = { .file = babel->name };
 
@@ -70,7 +70,7 @@ static int complain_library(struct babel *babel, const char *otherwise)
 		if ((unsigned char)*at < ' ')
 			*at = ' ';
 	}
-	return complain(babel, -EINVAL, text);
+	return complain_of_babel(babel, -EINVAL, text);
 }
 
 static void release_messages(struct babel *babel)
@@ -119,7 +119,7 @@ static int run_graph(struct babel *babel)
 	}
 }
 
-static struct babel_class *location_of(struct babel_class *places, size_t count, const bt_event_class *class)
+static struct babel_class *class_slot(struct babel_class *places, size_t count, const bt_event_class *class)
 {
 	size_t at = (size_t)((uintptr_t) class * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
@@ -143,7 +143,7 @@ static int make_places(struct babel *babel)
 		return diag_no_memory(babel->diag);
 	for (size_t i = 0; i < babel->place_count; i++) {
 		if (babel->classes[i].class)
-			*location_of(larger, count, babel->classes[i].class) = babel->classes[i];
+			*class_slot(larger, count, babel->classes[i].class) = babel->classes[i];
 	}
 	alloc_free(babel->classes);
 	babel->classes = larger;
@@ -167,7 +167,7 @@ static int number_type(struct babel *babel, const struct event_type *type, uint3
 	return 0;
 }
 
-static bool is_wanted(struct babel *babel, const struct babel_class *class)
+static bool is_class_wanted(struct babel *babel, const struct babel_class *class)
 {
 	babel->studied = class;
 	return !babel->want.wants || babel->want.wants(babel->want.context, class->type);
@@ -190,7 +190,7 @@ static int learn_any(struct babel *babel, struct babel_class *class)
 	if (result || !class->any)
 		return result ? diag_no_memory(babel->diag) : 0;
 	result = number_type(babel, class->any->type, &class->any->number);
-	class->any->wanted = !result && is_wanted(babel, class->any) && babel->want.names &&
+	class->any->wanted = !result && is_class_wanted(babel, class->any) && babel->want.names &&
 			     babel->want.names(babel->want.context, class->any->type);
 	return result;
 }
@@ -203,11 +203,12 @@ static int study_class(struct babel *babel, struct babel_class *class)
 	if (result == -ENOMEM)
 		return diag_no_memory(babel->diag);
 	if (result)
-		return complain(babel, result, "an event's type cannot be distinguished from others of its name");
+		return complain_of_babel(babel, result,
+					 "an event's type cannot be distinguished from others of its name");
 	result = number_type(babel, class->type, &class->number);
 	if (result)
 		return result;
-	class->wanted = is_wanted(babel, class);
+	class->wanted = is_class_wanted(babel, class);
 	result = learn_any(babel, class);
 	babel->studied = NULL;
 	return result;
@@ -241,7 +242,7 @@ static int find_class(struct babel *babel, const bt_event *event, const struct b
 
 	if (result)
 		return result;
-	place = location_of(babel->classes, babel->place_count, bt_event_borrow_class_const(event));
+	place = class_slot(babel->classes, babel->place_count, bt_event_borrow_class_const(event));
 	if (!place->class)
 		result = learn_class(babel, place, event);
 	*class = place;
@@ -249,7 +250,7 @@ static int find_class(struct babel *babel, const bt_event *event, const struct b
 }
 
 /* What the library adds to a clock's own time to get ns since the epoch; wraps where the trace is nonsense. */
-static int64_t offset_of(const bt_clock_class *class)
+static int64_t clock_offset(const bt_clock_class *class)
 {
 	uint64_t frequency = bt_clock_class_get_frequency(class), cycles;
 	int64_t seconds;
@@ -261,13 +262,13 @@ static int64_t offset_of(const bt_clock_class *class)
 }
 
 /* The time of the snapshot, or of the event before where it cannot be told. */
-static uint64_t time_of(struct babel *babel, const bt_clock_snapshot *snapshot)
+static uint64_t snapshot_time(struct babel *babel, const bt_clock_snapshot *snapshot)
 {
 	const bt_clock_class *class = bt_clock_snapshot_borrow_clock_class_const(snapshot);
 	int64_t ns;
 
 	if (!babel->has_base) {
-		babel->base_ns = offset_of(class);
+		babel->base_ns = clock_offset(class);
 		babel->source.machine.wall_ns = (uint64_t)babel->base_ns;
 		babel->has_base = true;
 	}
@@ -283,7 +284,8 @@ static bool has_clock(const bt_stream *stream)
 	return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != NULL;
 }
 
-static int give(struct babel *babel, const struct babel_class *class, const bt_event *event, struct event *given)
+static int give_babel_event(struct babel *babel, const struct babel_class *class, const bt_event *event,
+			    struct event *given)
 {
 	if (class->wanted) {
 		memset(babel->record.bytes, 0, class->type->record_bytes);
@@ -301,7 +303,7 @@ static int give(struct babel *babel, const struct babel_class *class, const bt_e
 
 /* A call that is wanted as itself and as any call is two events; otherwise it is one. */
 /* The host of the trace met first, as its clock. */
-static void take_host(struct babel *babel, const bt_stream *stream)
+static void take_trace_host(struct babel *babel, const bt_stream *stream)
 {
 	const bt_value *host =
 		bt_trace_borrow_environment_entry_value_by_name_const(bt_stream_borrow_trace_const(stream), "hostname");
@@ -310,7 +312,7 @@ static void take_host(struct babel *babel, const bt_stream *stream)
 		snprintf(babel->source.machine.host, EVENT_HOST_BYTES, "%s", bt_value_string_get(host));
 }
 
-static int take_event(struct babel *babel, const bt_message *message, struct event *given)
+static int take_babel_event(struct babel *babel, const bt_message *message, struct event *given)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	bool is_first = !babel->has_base;
@@ -322,16 +324,16 @@ static int take_event(struct babel *babel, const bt_message *message, struct eve
 	if (class->reports)
 		return babel_reported_learn(&babel->reported, event) ? diag_no_memory(babel->diag) : 0;
 	if (has_clock(bt_event_borrow_stream_const(event)))
-		babel->ts = time_of(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
+		babel->ts = snapshot_time(babel, bt_message_event_borrow_default_clock_snapshot_const(message));
 	if (is_first && babel->has_base)
-		take_host(babel, bt_event_borrow_stream_const(event));
+		take_trace_host(babel, bt_event_borrow_stream_const(event));
 	if (class->any && class->any->wanted && !class->wanted)
-		return give(babel, class->any, event, given);
+		return give_babel_event(babel, class->any, event, given);
 	if (class->any && class->any->wanted) {
 		bt_message_get_ref(message);
 		babel->again = message;
 	}
-	give(babel, class, event, given);
+	give_babel_event(babel, class, event, given);
 	babel_who_learn(babel->who, class, event);
 	return 1;
 }
@@ -345,15 +347,15 @@ static int take_again(struct babel *babel, struct event *given)
 
 	babel->again = NULL;
 	if (!result)
-		result = give(babel, class->any, event, given);
+		result = give_babel_event(babel, class->any, event, given);
 	bt_message_put_ref(message);
 	return result;
 }
 
 /* Without a time the loss is taken to have happened before the next event. */
-static void lose(struct babel *babel, uint64_t count, const bt_clock_snapshot *end)
+static void lose_babel_events(struct babel *babel, uint64_t count, const bt_clock_snapshot *end)
 {
-	uint64_t until = end ? time_of(babel, end) : babel->ts;
+	uint64_t until = end ? snapshot_time(babel, end) : babel->ts;
 
 	babel->source.lost += count ? count : 1;
 	if (until > babel->source.lossy_until_ns)
@@ -371,7 +373,8 @@ static void take_discarded_events(struct babel *babel, const bt_message *message
 
 	if (bt_message_discarded_events_get_count(message, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		count = 1;
-	lose(babel, count, timed ? bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message) : NULL);
+	lose_babel_events(babel, count,
+			  timed ? bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message) : NULL);
 }
 
 static void take_discarded_packets(struct babel *babel, const bt_message *message)
@@ -383,8 +386,8 @@ static void take_discarded_packets(struct babel *babel, const bt_message *messag
 
 	if (bt_message_discarded_packets_get_count(message, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		count = 1;
-	lose(babel, count,
-	     timed ? bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message) : NULL);
+	lose_babel_events(babel, count,
+			  timed ? bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message) : NULL);
 }
 
 /* 1 with an event, 0 with none. */
@@ -392,7 +395,7 @@ static int take_message(struct babel *babel, const bt_message *message, struct e
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		return take_event(babel, message, event);
+		return take_babel_event(babel, message, event);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		take_discarded_events(babel, message);
 		return 0;
@@ -531,7 +534,8 @@ static int make_graph(struct babel *babel, const struct babel_request *request)
 	int result = 0;
 
 	if (!making.files || !muxer)
-		result = complain(babel, -EOPNOTSUPP, "cannot find the plug-ins of libbabeltrace2 (ctf, utils)");
+		result = complain_of_babel(babel, -EOPNOTSUPP,
+					   "cannot find the plug-ins of libbabeltrace2 (ctf, utils)");
 	else if (bt_graph_add_filter_component(babel->graph, muxer, "muxer", NULL, BT_LOGGING_LEVEL_NONE,
 					       &making.muxer) != 0)
 		result = complain_library(babel, "cannot merge its streams");

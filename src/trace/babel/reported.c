@@ -65,7 +65,7 @@ bool babel_reported_anything(const bt_event *event)
 }
 
 /* The row of the event's stream, or NULL. */
-static struct babel_reported_stream *find(struct babel_reported *reported, const bt_event *event)
+static struct babel_reported_stream *find_reported_stream(struct babel_reported *reported, const bt_event *event)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(event);
 
@@ -82,7 +82,7 @@ static struct babel_reported_stream *find(struct babel_reported *reported, const
 int babel_reported_learn(struct babel_reported *reported, const bt_event *event)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	struct babel_reported_stream *row = find(reported, event);
+	struct babel_reported_stream *row = find_reported_stream(reported, event);
 
 	if (!row) {
 		if (alloc_grow(&reported->streams, &reported->capacity, reported->count, sizeof *reported->streams))
@@ -111,7 +111,7 @@ int babel_reported_learn(struct babel_reported *reported, const bt_event *event)
 void babel_reported_fill(struct babel_reported *reported, const bt_event *event, const struct event_type *type,
 			 struct event_header *record)
 {
-	struct babel_reported_stream *row = find(reported, event);
+	struct babel_reported_stream *row = find_reported_stream(reported, event);
 
 	for (uint32_t i = 0; row && row->unread && type && i < type->field_count; i++)
 		if (type->fields[i].value == EVENT_STRING)

@@ -29,7 +29,7 @@ struct server {
 	bool gone;               /* there is no listener */
 };
 
-static void flush(struct server *server)
+static void flush_server(struct server *server)
 {
 	size_t done = 0;
 
@@ -44,12 +44,12 @@ static void flush(struct server *server)
 }
 
 /* bytes is at most WIRE_BYTES_MAX; padding is added. */
-static void say(struct server *server, enum wire_kind kind, const void *body, size_t bytes)
+static void send_wire(struct server *server, enum wire_kind kind, const void *body, size_t bytes)
 {
 	struct wire_head head = { (uint32_t)kind, (uint32_t)((bytes + 7) / 8 * 8) };
 
 	if (server->used + sizeof head + head.bytes > OUT_BYTES)
-		flush(server);
+		flush_server(server);
 	memcpy(server->out + server->used, &head, sizeof head);
 	memset(server->out + server->used + sizeof head, 0, head.bytes);
 	if (bytes)
@@ -57,17 +57,17 @@ static void say(struct server *server, enum wire_kind kind, const void *body, si
 	server->used += sizeof head + head.bytes;
 }
 
-static void fail(struct server *server, int code, struct asterism_diag *diag)
+static void fail_serving(struct server *server, int code, struct asterism_diag *diag)
 {
 	const struct asterism_message *message = asterism_diag_get(diag, asterism_diag_count(diag, ASTERISM_NOTE) - 1);
 	struct wire_failure failure = { .code = code };
 
 	snprintf(failure.text, sizeof failure.text, "%s", message ? message->text : strerror(-code));
-	say(server, WIRE_FAILED, &failure, sizeof failure);
+	send_wire(server, WIRE_FAILED, &failure, sizeof failure);
 }
 
 /* Names that are longer than any identifier should be were cut where the type was made. */
-static size_t put_name(char *to, const char *name)
+static size_t put_wire_name(char *to, const char *name)
 {
 	return (size_t)snprintf(to, WIRE_NAME_BYTES, "%.*s", WIRE_NAME_BYTES - 1, name) + 1;
 }
@@ -82,16 +82,16 @@ static char say_type(struct server *server, const struct event_type *type)
 	if (!body)
 		return 0;
 	*(struct wire_type *)body = (struct wire_type){ type->record_bytes, type->field_count };
-	at += put_name(body + at, type->name);
+	at += put_wire_name(body + at, type->name);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		((struct wire_field *)(body + sizeof(struct wire_type)))[i] =
 			(struct wire_field){ type->fields[i].value, type->fields[i].bytes,
 					     !event_source_holds(server->source, type, i) };
-		at += put_name(body + at, type->fields[i].name);
+		at += put_wire_name(body + at, type->fields[i].name);
 	}
-	say(server, WIRE_TYPE, body, at);
+	send_wire(server, WIRE_TYPE, body, at);
 	alloc_free(body);
-	flush(server);
+	flush_server(server);
 	do
 		got = recv(server->fd, &answer, 1, 0);
 	while (got < 0 && errno == EINTR);
@@ -100,7 +100,7 @@ static char say_type(struct server *server, const struct event_type *type)
 }
 
 /* The source asks once per class of events, and several classes may be of one type. */
-static char ask(struct server *server, const struct event_type *type)
+static char ask_source(struct server *server, const struct event_type *type)
 {
 	for (size_t i = 0; i < server->type_count; i++) {
 		if (server->types[i] == type)
@@ -116,14 +116,14 @@ static char ask(struct server *server, const struct event_type *type)
 	return server->answers[server->type_count++];
 }
 
-static bool wants(void *context, const struct event_type *type)
+static bool server_wants_type(void *context, const struct event_type *type)
 {
-	return ask(context, type) & WIRE_WANTED;
+	return ask_source(context, type) & WIRE_WANTED;
 }
 
 static bool names(void *context, const struct event_type *type)
 {
-	return ask(context, type) & WIRE_NAMED;
+	return ask_source(context, type) & WIRE_NAMED;
 }
 
 static void say_state(struct server *server, const struct event_source *source)
@@ -135,7 +135,7 @@ static void say_state(struct server *server, const struct event_source *source)
 	if (memcmp(&state, &server->state, sizeof state) == 0)
 		return;
 	server->state = state;
-	say(server, WIRE_STATE, &state, sizeof state);
+	send_wire(server, WIRE_STATE, &state, sizeof state);
 }
 
 static void report_all(struct server *server, struct event_source *source, struct asterism_diag *diag)
@@ -144,24 +144,25 @@ static void report_all(struct server *server, struct event_source *source, struc
 	int result = 1;
 
 	server->source = source;
-	event_source_want(source, &(struct event_want){ .wants = wants, .names = names, .context = server });
+	event_source_want(source,
+			  &(struct event_want){ .wants = server_wants_type, .names = names, .context = server });
 	while (!server->gone && (result = event_source_next(source, &event)) > 0) {
 		bool wanted =
 			event.record->type < server->type_count && (server->answers[event.record->type] & WIRE_WANTED);
 
 		say_state(server, source);
-		say(server, WIRE_EVENT, event.record, wanted ? event.type->record_bytes : sizeof *event.record);
+		send_wire(server, WIRE_EVENT, event.record, wanted ? event.type->record_bytes : sizeof *event.record);
 	}
 	say_state(server, source);
 	if (result < 0)
-		fail(server, result, diag);
+		fail_serving(server, result, diag);
 	else
-		say(server, WIRE_END, NULL, 0);
-	flush(server);
+		send_wire(server, WIRE_END, NULL, 0);
+	flush_server(server);
 }
 
 /* The module stays loaded: glib does not like to be unloaded. */
-static babel_open_fn *load(struct asterism_diag *diag)
+static babel_open_fn *load_babel_module(struct asterism_diag *diag)
 {
 	void *module = dlopen(BABEL_MODULE, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	void *symbol = module ? dlsym(module, BABEL_SYMBOL) : NULL;
@@ -188,16 +189,16 @@ void babel_serve(int fd, const struct babel_request *asked)
 	request.diag = asterism_diag_new();
 	if (!server.out || !request.diag)
 		return;
-	open_fn = load(request.diag);
+	open_fn = load_babel_module(request.diag);
 	result = open_fn ? lttng_map_read(request.diag, &request.map) : -EOPNOTSUPP;
 	if (!result)
 		result = open_fn(&request, &source);
 	if (result) {
-		fail(&server, result, request.diag);
-		flush(&server);
+		fail_serving(&server, result, request.diag);
+		flush_server(&server);
 		return;
 	}
-	say(&server, WIRE_OPENED, NULL, 0);
-	flush(&server);
+	send_wire(&server, WIRE_OPENED, NULL, 0);
+	flush_server(&server);
 	report_all(&server, source, request.diag);
 }

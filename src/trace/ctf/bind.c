@@ -45,8 +45,8 @@ static bool is_described(const struct ctf_event *event, const struct event_type 
 }
 
 /* The first that means the sensor of this program. */
-static const struct event_type *find(const struct event_catalog *catalog, const struct event_type *shape,
-				     const struct ctf_sensor *whose)
+static const struct event_type *find_sensor_type(const struct event_catalog *catalog, const struct event_type *shape,
+						 const struct ctf_sensor *whose)
 {
 	const struct event_type *type;
 
@@ -58,7 +58,8 @@ static const struct event_type *find(const struct event_catalog *catalog, const 
 }
 
 /* Under its name, or with a number behind where that is taken. */
-static int add(struct event_catalog *catalog, const struct event_type *shape, const struct event_type **type)
+static int add_type_to_catalog(struct event_catalog *catalog, const struct event_type *shape,
+			       const struct event_type **type)
 {
 	struct event_field_spec fields[EVENT_FIELDS_MAX];
 	char name[160];
@@ -102,8 +103,8 @@ int ctf_sensor_bind(const struct ctf_event *event, struct event_catalog *catalog
 	if (!result && (!is_described(event, shape) || event_catalog_get(own, 1)))
 		result = -EINVAL;
 	if (!result) {
-		*type = find(catalog, shape, event->sensor);
-		result = *type ? 0 : add(catalog, shape, type);
+		*type = find_sensor_type(catalog, shape, event->sensor);
+		result = *type ? 0 : add_type_to_catalog(catalog, shape, type);
 	}
 	event_catalog_free(own);
 	return result;

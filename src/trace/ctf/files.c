@@ -53,7 +53,7 @@ struct ctf_files {
 	size_t part_count, part_capacity;
 };
 
-static int fail(const struct ctf_files *files, const char *name, int error, const char *text)
+static int fail_trace_file(const struct ctf_files *files, const char *name, int error, const char *text)
 {
 	char path[512];
 	struct diag_source source = { .file = path };
@@ -77,7 +77,7 @@ static void name_part(const struct ctf_files *files, uint32_t stream, uint32_t p
 		snprintf(name + strlen(name), NAME_BYTES - strlen(name), "_%u", part);
 }
 
-static int open_folder(struct ctf_files *files)
+static int open_trace_folder(struct ctf_files *files)
 {
 	struct diag_source source = { .file = files->path };
 	struct diag_location location = { .source = &source };
@@ -89,7 +89,7 @@ static int open_folder(struct ctf_files *files)
 	files->folder = result;
 	result = create_is_empty(files->folder);
 	if (result < 0)
-		return fail(files, NULL, -result, "cannot read the directory");
+		return fail_trace_file(files, NULL, -result, "cannot read the directory");
 	if (result)
 		return 0;
 	diag_add(files->diag, ASTERISM_ERROR, &location, "name a directory that does not exist, or empty it",
@@ -115,7 +115,7 @@ int ctf_files_new(const struct ctf_files_options *options, struct asterism_diag 
 		files->stream_count = options->stream_count;
 	for (uint32_t i = 0; i < files->stream_count; i++)
 		files->streams[i].fd = -1;
-	result = files->path && files->streams ? open_folder(files) : diag_no_memory(diag);
+	result = files->path && files->streams ? open_trace_folder(files) : diag_no_memory(diag);
 	if (result) {
 		ctf_files_close(files);
 		return result;
@@ -132,7 +132,7 @@ int ctf_files_close(struct ctf_files *files)
 		return 0;
 	for (uint32_t i = 0; i < files->stream_count; i++) {
 		if (files->streams[i].fd >= 0 && close(files->streams[i].fd) && !result)
-			result = fail(files, NULL, errno, "cannot write a file of the trace completely");
+			result = fail_trace_file(files, NULL, errno, "cannot write a file of the trace completely");
 	}
 	if (files->folder >= 0)
 		close(files->folder);
@@ -146,7 +146,7 @@ int ctf_files_close(struct ctf_files *files)
 /* The file is written under a name that readers of traces pass over. */
 #define UNFINISHED ".metadata"
 
-static int write_all(int fd, const char *text, size_t length)
+static int write_file_text(int fd, const char *text, size_t length)
 {
 	size_t done = 0;
 	int result = 0;
@@ -170,13 +170,13 @@ int ctf_files_metadata(struct ctf_files *files, const char *text, size_t length)
 	int fd = create_in(files->folder, UNFINISHED, files->mode, &why), result;
 
 	if (fd < 0)
-		return fail(files, "metadata", -fd, "cannot create the file");
-	result = write_all(fd, text, length);
+		return fail_trace_file(files, "metadata", -fd, "cannot create the file");
+	result = write_file_text(fd, text, length);
 	if (!result && renameat(files->folder, UNFINISHED, files->folder, "metadata"))
 		result = -errno;
 	if (result) {
 		unlinkat(files->folder, UNFINISHED, 0);
-		return fail(files, "metadata", -result, "cannot write the file");
+		return fail_trace_file(files, "metadata", -result, "cannot write the file");
 	}
 	files->bytes += length - files->metadata_bytes;
 	files->metadata_bytes = length;
@@ -189,7 +189,7 @@ int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t len
 	size_t done = 0;
 
 	if (fd < 0)
-		return fail(files, "metadata", errno, "cannot reopen the file");
+		return fail_trace_file(files, "metadata", errno, "cannot reopen the file");
 	while (done < length && !result) {
 		ssize_t wrote = write(fd, text + done, length - done);
 
@@ -202,7 +202,7 @@ int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t len
 		result = -errno;
 	close(fd);
 	if (result)
-		return fail(files, "metadata", -result, "cannot declare more types");
+		return fail_trace_file(files, "metadata", -result, "cannot declare more types");
 	files->bytes += length;
 	files->metadata_bytes += length;
 	return 0;
@@ -217,7 +217,7 @@ static int open_part(struct ctf_files *files, uint32_t index)
 	name_part(files, index, stream->part, name);
 	stream->fd = create_in(files->folder, name, files->mode, &why);
 	stream->bytes = 0;
-	return stream->fd < 0 ? fail(files, name, -stream->fd, "cannot create the file") : 0;
+	return stream->fd < 0 ? fail_trace_file(files, name, -stream->fd, "cannot create the file") : 0;
 }
 
 /* Completes the current part. */
@@ -233,7 +233,7 @@ static int complete(struct ctf_files *files, uint32_t index)
 	name_part(files, index, stream->part, name);
 	stream->fd = -1;
 	stream->part++;
-	return close(fd) ? fail(files, name, errno, "cannot write the file completely") : 0;
+	return close(fd) ? fail_trace_file(files, name, errno, "cannot write the file completely") : 0;
 }
 
 /* The part of a stream whose last event is the oldest, completed if it is not yet; NULL where nothing is left. */
@@ -264,7 +264,7 @@ static int find_oldest(struct ctf_files *files, struct part **found)
 	return result;
 }
 
-static int make_room(struct ctf_files *files, uint64_t bytes)
+static int make_files_room(struct ctf_files *files, uint64_t bytes)
 {
 	while (files->max_bytes && files->bytes + bytes > files->max_bytes) {
 		struct part *oldest;
@@ -275,7 +275,7 @@ static int make_room(struct ctf_files *files, uint64_t bytes)
 			return result;
 		name_part(files, oldest->stream, oldest->part, name);
 		if (unlinkat(files->folder, name, 0))
-			return fail(files, name, errno, "cannot delete the oldest file of the trace");
+			return fail_trace_file(files, name, errno, "cannot delete the oldest file of the trace");
 		files->bytes -= oldest->bytes;
 		files->deleted_bytes += oldest->bytes;
 		*oldest = files->parts[--files->part_count];
@@ -291,8 +291,8 @@ static int cut(struct ctf_files *files, uint32_t index, int error)
 
 	name_part(files, index, stream->part, name);
 	if (ftruncate(stream->fd, (off_t)stream->bytes) || lseek(stream->fd, (off_t)stream->bytes, SEEK_SET) < 0)
-		return fail(files, name, errno, "cannot remove an incompletely written packet");
-	return fail(files, name, error, error == ENOSPC ? "the disk is full" : "cannot write the file");
+		return fail_trace_file(files, name, errno, "cannot remove an incompletely written packet");
+	return fail_trace_file(files, name, error, error == ENOSPC ? "the disk is full" : "cannot write the file");
 }
 
 static int write_packet(struct ctf_files *files, uint32_t index, const struct ctf_packet *packet)
@@ -336,7 +336,7 @@ int ctf_files_append(struct ctf_files *files, uint32_t index, const struct ctf_p
 	if (files->max_bytes && stream->fd >= 0 && stream->bytes && stream->bytes + bytes > share)
 		result = complete(files, index);
 	if (!result)
-		result = make_room(files, bytes);
+		result = make_files_room(files, bytes);
 	if (!result && stream->fd < 0)
 		result = open_part(files, index);
 	if (!result)

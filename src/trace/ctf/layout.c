@@ -70,7 +70,7 @@ static const struct ctf_event own_events[] = {
 	{ "match", ctf_match_fields, CTF_MATCH_FIELDS, CTF_ID_MATCH, NULL },
 };
 
-static int add_event(struct ctf_layout *layout, const struct ctf_event *event)
+static int add_layout_event(struct ctf_layout *layout, const struct ctf_event *event)
 {
 	if (alloc_grow(&layout->events, &layout->event_capacity, layout->event_count, sizeof *event))
 		return diag_no_memory(layout->diag);
@@ -79,7 +79,7 @@ static int add_event(struct ctf_layout *layout, const struct ctf_event *event)
 }
 
 /* Whether a field before index is called name already. */
-static bool is_taken(const struct ctf_field *fields, uint32_t index, const char *name)
+static bool is_field_name_taken(const struct ctf_field *fields, uint32_t index, const char *name)
 {
 	for (uint32_t i = 0; i < index; i++) {
 		if (strcmp(fields[i].name, name) == 0)
@@ -108,8 +108,8 @@ static struct ctf_field *name_fields(struct ctf_layout *layout, const struct ltt
 
 		named[i] = fields[i];
 		/* Readers refuse two fields of one name; the map should not bring that about. */
-		named[i].name = is_taken(named, i, name) ? arena_format(layout->arena, "%s_%u", name, i)
-							 : arena_text(layout->arena, name, strlen(name));
+		named[i].name = is_field_name_taken(named, i, name) ? arena_format(layout->arena, "%s_%u", name, i)
+								    : arena_text(layout->arena, name, strlen(name));
 		if (!named[i].name)
 			return NULL;
 	}
@@ -117,7 +117,7 @@ static struct ctf_field *name_fields(struct ctf_layout *layout, const struct ltt
 }
 
 /* The class of what the catalog calls name. */
-static int add_class(struct ctf_layout *layout, const char *name, const struct ctf_field *fields, uint32_t count)
+static int add_event_class(struct ctf_layout *layout, const char *name, const struct ctf_field *fields, uint32_t count)
 {
 	char foreign[NAME_BYTES];
 	const struct lttng_event *event = lttng_map_find_type(layout->map, name, foreign, sizeof foreign);
@@ -130,7 +130,7 @@ static int add_class(struct ctf_layout *layout, const char *name, const struct c
 		snprintf(foreign, sizeof foreign, "%s", name);
 	class.name = arena_text(layout->arena, foreign, strlen(foreign));
 	class.fields = name_fields(layout, event, fields, count);
-	return class.name && class.fields ? add_event(layout, &class) : diag_no_memory(layout->diag);
+	return class.name && class.fields ? add_layout_event(layout, &class) : diag_no_memory(layout->diag);
 }
 
 /* Which of the two types of calls this is, or NULL. */
@@ -144,7 +144,7 @@ static struct calls *calls_of(struct ctf_layout *layout, const struct event_type
 }
 
 /* Notes where the number of the call is, where it is recorded and all fields take the same eight bytes. */
-static void find_number(struct calls *calls, const struct ctf_writer_event *event, uint32_t id)
+static void find_recorded_call(struct calls *calls, const struct ctf_writer_event *event, uint32_t id)
 {
 	struct event_packed packed;
 
@@ -192,10 +192,10 @@ static int add_recorded(struct ctf_layout *layout, const struct ctf_writer_event
 			fields[count++] = additions[i];
 	}
 	if (calls)
-		find_number(calls, event, layout->next_id);
+		find_recorded_call(calls, event, layout->next_id);
 	/* What remains of a type that is split are unknown calls: so LTTng calls them, too. */
 	snprintf(name, sizeof name, "%s%s", event->type->name, calls && calls->id ? "_unknown" : "");
-	return add_class(layout, name, fields, count);
+	return add_event_class(layout, name, fields, count);
 }
 
 /* What the catalog says of one call. */
@@ -205,7 +205,8 @@ struct call {
 };
 
 /* What cannot be parsed says nothing. Returns 0, -ENOMEM. */
-static int read_number(const struct calls *calls, const struct event_type *type, struct arena *arena, struct call *call)
+static int read_call_number(const struct calls *calls, const struct event_type *type, struct arena *arena,
+			    struct call *call)
 {
 	char reason[REASON_BYTES];
 	struct event_path *number = NULL;
@@ -251,7 +252,7 @@ static int read_call(const struct calls *calls, const struct event_type *type, s
 	    !type->hook_count)
 		return 0;
 	arena = arena_new();
-	result = arena ? read_number(calls, type, arena, call) : -ENOMEM;
+	result = arena ? read_call_number(calls, type, arena, call) : -ENOMEM;
 	if (!result && call->number >= 0)
 		result = read_arguments(type, arena, call);
 	if (arena)
@@ -304,12 +305,12 @@ static int add_calls(struct ctf_layout *layout, struct calls *calls, const struc
 		for (uint32_t j = 0; j < count; j++)
 			specialise(&fields[j], &call, j == count - 1);
 		calls->ids[call.number] = (uint16_t)layout->next_id;
-		result = add_class(layout, type->name, fields, count);
+		result = add_event_class(layout, type->name, fields, count);
 	}
 	return result;
 }
 
-static int fill(struct ctf_layout *layout, const struct ctf_layout_options *options)
+static int fill_layout(struct ctf_layout *layout, const struct ctf_layout_options *options)
 {
 	int result = 0;
 
@@ -328,9 +329,9 @@ static int fill(struct ctf_layout *layout, const struct ctf_layout_options *opti
 					   &options->events[calls->id - EVENT_PACKED_ID_FIRST]);
 	}
 	if (!result)
-		result = add_event(layout, &ctf_late_event);
+		result = add_layout_event(layout, &ctf_late_event);
 	for (size_t i = 0; i < sizeof own_events / sizeof *own_events && !result; i++)
-		result = add_event(layout, &own_events[i]);
+		result = add_layout_event(layout, &own_events[i]);
 	return result;
 }
 
@@ -347,7 +348,7 @@ int ctf_layout_new(const struct ctf_layout_options *options, struct asterism_dia
 	layout->next_id = EVENT_PACKED_ID_FIRST;
 	layout->calls[0] = (struct calls){ .type = "sys_enter", .prefix = "sys_enter_", .number = "id" };
 	layout->calls[1] = (struct calls){ .type = "sys_exit", .prefix = "sys_exit_", .number = "regs->orig_ax" };
-	result = layout->arena ? fill(layout, options) : diag_no_memory(diag);
+	result = layout->arena ? fill_layout(layout, options) : diag_no_memory(diag);
 	layout->map = NULL;
 	if (result)
 		ctf_layout_free(layout);

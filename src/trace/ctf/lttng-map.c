@@ -41,7 +41,7 @@ struct reader {
 	uint32_t line;
 };
 
-static int complain(const struct reader *reader, const char *expected)
+static int complain_of_map(const struct reader *reader, const char *expected)
 {
 	struct diag_source source = { .file = reader->file };
 	struct diag_location location = {
@@ -55,12 +55,12 @@ static int complain(const struct reader *reader, const char *expected)
 			  reader->length > 40 ? 40 : (int)reader->length, reader->word);
 }
 
-static bool is_word(char c)
+static bool is_map_word_char(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("_*-.:", c));
 }
 
-static void advance(struct reader *reader)
+static void advance_map_reader(struct reader *reader)
 {
 	while (reader->at < reader->end) {
 		if (*reader->at == '#') {
@@ -73,9 +73,9 @@ static void advance(struct reader *reader)
 		reader->line += *reader->at++ == '\n';
 	}
 	reader->word = reader->at;
-	if (reader->at < reader->end && !is_word(*reader->at))
+	if (reader->at < reader->end && !is_map_word_char(*reader->at))
 		reader->at++;
-	while (reader->at < reader->end && is_word(*reader->word) && is_word(*reader->at))
+	while (reader->at < reader->end && is_map_word_char(*reader->word) && is_map_word_char(*reader->at))
 		reader->at++;
 	reader->length = (size_t)(reader->at - reader->word);
 }
@@ -90,13 +90,13 @@ static bool accept(struct reader *reader, const char *text)
 	bool found = is(reader, text);
 
 	if (found)
-		advance(reader);
+		advance_map_reader(reader);
 	return found;
 }
 
-static int expect(struct reader *reader, const char *text)
+static int expect_map_text(struct reader *reader, const char *text)
 {
-	return accept(reader, text) ? 0 : complain(reader, text);
+	return accept(reader, text) ? 0 : complain_of_map(reader, text);
 }
 
 /* A name; `-` is stored as NULL. */
@@ -106,23 +106,23 @@ static int read_name(struct reader *reader, const char **name)
 		*name = NULL;
 		return 0;
 	}
-	if (!reader->length || !is_word(*reader->word) || *reader->word == '-' || *reader->word == '.')
-		return complain(reader, "a name");
+	if (!reader->length || !is_map_word_char(*reader->word) || *reader->word == '-' || *reader->word == '.')
+		return complain_of_map(reader, "a name");
 	*name = arena_text(reader->map->arena, reader->word, reader->length);
 	if (!*name)
 		return diag_no_memory(reader->diag);
-	advance(reader);
+	advance_map_reader(reader);
 	return 0;
 }
 
 /* field, field = name, or - = name. */
-static int read_field(struct reader *reader, struct lttng_field *field)
+static int read_map_field(struct reader *reader, struct lttng_field *field)
 {
 	int result = read_name(reader, &field->field);
 
 	field->name = field->field;
 	if (!result && (!field->field || is(reader, "=")))
-		result = expect(reader, "=");
+		result = expect_map_text(reader, "=");
 	else
 		return result;
 	return result ? result : read_name(reader, &field->name);
@@ -131,17 +131,17 @@ static int read_field(struct reader *reader, struct lttng_field *field)
 static int read_fields(struct reader *reader, struct lttng_event *event)
 {
 	struct lttng_field fields[FIELDS_MAX], *copy;
-	int result = expect(reader, "{");
+	int result = expect_map_text(reader, "{");
 
 	while (!result && !accept(reader, "}")) {
 		if (accept(reader, "..."))
 			event->and_others = true;
 		else if (event->field_count == FIELDS_MAX)
-			result = complain(reader, "fewer fields");
+			result = complain_of_map(reader, "fewer fields");
 		else
-			result = read_field(reader, &fields[event->field_count++]);
+			result = read_map_field(reader, &fields[event->field_count++]);
 		if (!result && !accept(reader, ",") && !is(reader, "}"))
-			result = complain(reader, ", or }");
+			result = complain_of_map(reader, ", or }");
 	}
 	if (result)
 		return result;
@@ -153,20 +153,20 @@ static int read_fields(struct reader *reader, struct lttng_event *event)
 	return 0;
 }
 
-static int read_event(struct reader *reader)
+static int read_map_event(struct reader *reader)
 {
 	struct lttng_map *map = reader->map;
 	struct lttng_event event = { 0 };
 	int result = read_name(reader, &event.type);
 
 	if (!result)
-		result = expect(reader, "=");
+		result = expect_map_text(reader, "=");
 	if (!result)
 		result = read_name(reader, &event.name);
 	if (!result && !event.name)
-		result = complain(reader, "LTTng's name before this");
+		result = complain_of_map(reader, "LTTng's name before this");
 	if (!result && event.type && strchr(event.type, '*') && !strchr(event.name, '*'))
-		result = complain(reader, "a * in both names before this");
+		result = complain_of_map(reader, "a * in both names before this");
 	if (!result)
 		result = read_fields(reader, &event);
 	if (result)
@@ -184,9 +184,9 @@ static int read_context(struct reader *reader, bool in_payload)
 	int result = read_name(reader, &context.field);
 
 	if (!result && !context.field)
-		result = complain(reader, "a header field before this");
+		result = complain_of_map(reader, "a header field before this");
 	if (!result)
-		result = expect(reader, "=");
+		result = expect_map_text(reader, "=");
 	do {
 		if (!result)
 			result = read_name(reader, &context.name);
@@ -203,16 +203,16 @@ static int read_map(struct reader *reader)
 {
 	int result = 0;
 
-	advance(reader);
+	advance_map_reader(reader);
 	while (!result && reader->length) {
 		if (accept(reader, "EVENT"))
-			result = read_event(reader);
+			result = read_map_event(reader);
 		else if (accept(reader, "CONTEXT"))
 			result = read_context(reader, false);
 		else if (accept(reader, "PAYLOAD"))
 			result = read_context(reader, true);
 		else
-			result = complain(reader, "EVENT, CONTEXT or PAYLOAD");
+			result = complain_of_map(reader, "EVENT, CONTEXT or PAYLOAD");
 	}
 	return result;
 }
@@ -295,7 +295,7 @@ int lttng_map_read(struct asterism_diag *diag, struct lttng_map **map)
  * Whether name is pattern, in which one * stands for any text that is not empty; then stores in other that text in
  * place of the * of template.
  */
-static bool translate(const char *pattern, const char *name, const char *template, char *other, size_t size)
+static bool translate_pattern(const char *pattern, const char *name, const char *template, char *other, size_t size)
 {
 	const char *star = strchr(pattern, '*'), *location = template ? strchr(template, '*') : NULL;
 	size_t before = star ? (size_t)(star - pattern) : 0, after = star ? strlen(star + 1) : 0, length = strlen(name);
@@ -327,7 +327,8 @@ const struct lttng_event *lttng_map_find_any(const struct lttng_map *map, const 
 	for (size_t i = 0; i < map->event_count; i++) {
 		char type[2];
 
-		if (is_for_any(&map->events[i]) && translate(map->events[i].name, name, NULL, type, sizeof type))
+		if (is_for_any(&map->events[i]) &&
+		    translate_pattern(map->events[i].name, name, NULL, type, sizeof type))
 			return &map->events[i];
 	}
 	return NULL;
@@ -337,7 +338,7 @@ const struct lttng_event *lttng_map_find(const struct lttng_map *map, const char
 {
 	for (size_t i = 0; i < map->event_count; i++) {
 		if (!is_for_any(&map->events[i]) &&
-		    translate(map->events[i].name, name, map->events[i].type, type, size))
+		    translate_pattern(map->events[i].name, name, map->events[i].type, type, size))
 			return &map->events[i];
 	}
 	return NULL;
@@ -346,7 +347,8 @@ const struct lttng_event *lttng_map_find(const struct lttng_map *map, const char
 const struct lttng_event *lttng_map_find_type(const struct lttng_map *map, const char *type, char *name, size_t size)
 {
 	for (size_t i = 0; i < map->event_count; i++) {
-		if (map->events[i].type && translate(map->events[i].type, type, map->events[i].name, name, size))
+		if (map->events[i].type &&
+		    translate_pattern(map->events[i].type, type, map->events[i].name, name, size))
 			return &map->events[i];
 	}
 	return NULL;

@@ -39,12 +39,12 @@ struct parser {
 	bool has_sensors;
 };
 
-static bool is_word(char c)
+static bool is_metadata_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static void skip_blanks(struct scanner *scanner)
+static void skip_metadata_blanks(struct scanner *scanner)
 {
 	scanner->comment = NULL;
 	while (scanner->at < scanner->end) {
@@ -83,13 +83,13 @@ static struct token scan(struct scanner *scanner)
 	struct token token = { .kind = TOKEN_END };
 	const char *at, *end = scanner->end;
 
-	skip_blanks(scanner);
+	skip_metadata_blanks(scanner);
 	token.at = at = scanner->at;
 	if (at == end)
 		return token;
-	if (is_word(*at)) {
+	if (is_metadata_word_char(*at)) {
 		token.kind = isdigit((unsigned char)*at) ? TOKEN_NUMBER : TOKEN_WORD;
-		while (at < end && is_word(*at))
+		while (at < end && is_metadata_word_char(*at))
 			at++;
 	} else if (*at == '"') {
 		token.kind = TOKEN_STRING;
@@ -112,12 +112,12 @@ static struct token scan(struct scanner *scanner)
 	return token;
 }
 
-static void advance(struct parser *parser)
+static void advance_parser(struct parser *parser)
 {
 	parser->token = scan(&parser->scanner);
 }
 
-static int fail(struct parser *parser, const char *text)
+static int fail_metadata(struct parser *parser, const char *text)
 {
 	const char *start = parser->scanner.start, *at = parser->token.at, *line = start;
 	struct diag_location location = { .source = parser->source,
@@ -141,16 +141,16 @@ static bool is_token(const struct token *token, const char *text)
 	return token->length == strlen(text) && memcmp(token->at, text, token->length) == 0;
 }
 
-static int expect(struct parser *parser, const char *text)
+static int expect_metadata_text(struct parser *parser, const char *text)
 {
 	char message[64];
 
 	if (is_token(&parser->token, text)) {
-		advance(parser);
+		advance_parser(parser);
 		return 0;
 	}
 	snprintf(message, sizeof message, "expected '%s' here", text);
-	return fail(parser, message);
+	return fail_metadata(parser, message);
 }
 
 /* Each of the tokens, which are parted by blanks. */
@@ -164,28 +164,28 @@ static int expect_all(struct parser *parser, const char *text)
 		int result;
 
 		snprintf(one, sizeof one, "%.*s", (int)token.length, token.at);
-		result = expect(parser, one);
+		result = expect_metadata_text(parser, one);
 		if (result)
 			return result;
 	}
 	return 0;
 }
 
-static int read_number(struct parser *parser, uint64_t limit, uint64_t *number)
+static int read_metadata_number(struct parser *parser, uint64_t limit, uint64_t *number)
 {
 	const struct token *token = &parser->token;
 
 	*number = 0;
 	if (token->kind != TOKEN_NUMBER)
-		return fail(parser, "expected a number here");
+		return fail_metadata(parser, "expected a number here");
 	for (size_t i = 0; i < token->length; i++) {
 		if (!isdigit((unsigned char)token->at[i]))
-			return fail(parser, "this is not a decimal number");
+			return fail_metadata(parser, "this is not a decimal number");
 		if (__builtin_mul_overflow(*number, 10, number) ||
 		    __builtin_add_overflow(*number, (uint64_t)(token->at[i] - '0'), number) || *number > limit)
-			return fail(parser, "this number is too large");
+			return fail_metadata(parser, "this number is too large");
 	}
-	advance(parser);
+	advance_parser(parser);
 	return 0;
 }
 
@@ -196,25 +196,25 @@ static int read_uuid(struct parser *parser, uint8_t uuid[CTF_UUID_BYTES])
 
 	memset(uuid, 0, CTF_UUID_BYTES);
 	if (token->kind != TOKEN_STRING || token->length != 38)
-		return fail(parser, "expected a UUID here");
+		return fail_metadata(parser, "expected a UUID here");
 	for (size_t i = 1; i < 37; i++) {
 		unsigned char c = (unsigned char)token->at[i];
 		bool is_dash = i == 9 || i == 14 || i == 19 || i == 24;
 
 		if (is_dash ? c != '-' : !isxdigit(c))
-			return fail(parser, "this is not a UUID");
+			return fail_metadata(parser, "this is not a UUID");
 		if (is_dash)
 			continue;
 		c = (unsigned char)(isdigit(c) ? c - '0' : (c | 32) - 'a' + 10);
 		uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | c);
 		digits++;
 	}
-	advance(parser);
+	advance_parser(parser);
 	return 0;
 }
 
 /* The text of a string; of one with escapes, which no host's name has, none. */
-static void take_host(const struct token *token, char host[EVENT_HOST_BYTES])
+static void take_host_token(const struct token *token, char host[EVENT_HOST_BYTES])
 {
 	if (token->kind == TOKEN_STRING && !memchr(token->at, '\\', token->length))
 		snprintf(host, EVENT_HOST_BYTES, "%.*s", (int)token->length - 2, token->at + 1);
@@ -266,18 +266,18 @@ static int read_env(struct parser *parser, struct ctf_metadata *metadata)
 		bool is_change = parser->token.length > strlen(CTF_ENV_CHANGE) &&
 				 !memcmp(parser->token.at, CTF_ENV_CHANGE, strlen(CTF_ENV_CHANGE));
 
-		advance(parser);
-		result = expect(parser, "=");
+		advance_parser(parser);
+		result = expect_metadata_text(parser, "=");
 		if (result)
 			break;
 		if (parser->token.kind != TOKEN_STRING && parser->token.kind != TOKEN_NUMBER)
-			return fail(parser, "expected a string or a number here");
+			return fail_metadata(parser, "expected a string or a number here");
 		if (is_host)
-			take_host(&parser->token, metadata->host);
+			take_host_token(&parser->token, metadata->host);
 		if (is_change)
 			take_change(&parser->token, metadata->changed);
-		advance(parser);
-		result = expect(parser, ";");
+		advance_parser(parser);
+		result = expect_metadata_text(parser, ";");
 	}
 	return result;
 }
@@ -294,11 +294,11 @@ static int read_mark(struct parser *parser, char mark, struct ctf_metadata *meta
 	case '2':
 		return read_env(parser, metadata);
 	case '3':
-		result = read_number(parser, INT64_MAX / 1000000000, &number);
+		result = read_metadata_number(parser, INT64_MAX / 1000000000, &number);
 		metadata->wall_ns = result ? 0 : number * 1000000000;
 		return result;
 	default:
-		result = read_number(parser, 999999999, &number);
+		result = read_metadata_number(parser, 999999999, &number);
 		metadata->wall_ns += result ? 0 : number;
 		return result;
 	}
@@ -318,9 +318,9 @@ static int read_prologue(struct parser *parser, struct ctf_metadata *metadata)
 			result = read_mark(parser, *token.at, metadata);
 		} else if (token.length == parser->token.length && token.kind == parser->token.kind &&
 			   memcmp(token.at, parser->token.at, token.length) == 0) {
-			advance(parser);
+			advance_parser(parser);
 		} else {
-			result = fail(parser, "this differs from what traces of asterism contain here");
+			result = fail_metadata(parser, "this differs from what traces of asterism contain here");
 		}
 		if (result)
 			return result;
@@ -329,22 +329,22 @@ static int read_prologue(struct parser *parser, struct ctf_metadata *metadata)
 }
 
 /* A name, without the first bytes of it; letters, digits and underscores, no digit first. */
-static int take_name(struct parser *parser, size_t skipped, const char **name)
+static int take_metadata_name(struct parser *parser, size_t skipped, const char **name)
 {
 	const struct token *token = &parser->token;
 	const char *at = token->at + skipped;
 	size_t length = token->length - skipped - (token->kind == TOKEN_STRING);
 
 	if (length == 0 || length > NAME_BYTES_MAX || isdigit((unsigned char)*at))
-		return fail(parser, "this is not a name");
+		return fail_metadata(parser, "this is not a name");
 	for (size_t i = 0; i < length; i++) {
-		if (!is_word(at[i]))
-			return fail(parser, "this is not a name");
+		if (!is_metadata_word_char(at[i]))
+			return fail_metadata(parser, "this is not a name");
 	}
 	*name = arena_text(parser->arena, at, length);
 	if (!*name)
 		return -ENOMEM;
-	advance(parser);
+	advance_parser(parser);
 	return 0;
 }
 
@@ -355,27 +355,27 @@ static int read_text_type(struct parser *parser, uint32_t *bytes)
 	uint32_t number = 0;
 
 	if (token->length < 5 || token->length > 8 || memcmp(token->at, "text", 4) != 0)
-		return fail(parser, "unknown type");
+		return fail_metadata(parser, "unknown type");
 	for (size_t i = 4; i < token->length; i++) {
 		if (!isdigit((unsigned char)token->at[i]))
-			return fail(parser, "unknown type");
+			return fail_metadata(parser, "unknown type");
 		number = number * 10 + (uint32_t)(token->at[i] - '0');
 	}
 	if (number < 8 || number % 8 || number > EVENT_RECORD_BYTES_MAX - sizeof(struct event_header))
-		return fail(parser, "invalid capacity of a string");
+		return fail_metadata(parser, "invalid capacity of a string");
 	*bytes = number;
-	advance(parser);
+	advance_parser(parser);
 	return 0;
 }
 
 /* A sensor's string: what is said of the sensor tells the capacity. */
-static int read_text(struct parser *parser, struct ctf_field *field)
+static int read_metadata_text(struct parser *parser, struct ctf_field *field)
 {
 	field->bytes = 0;
 	return expect_all(parser, "string { encoding = UTF8; }");
 }
 
-static int read_field(struct parser *parser, struct ctf_field *field)
+static int read_metadata_field(struct parser *parser, struct ctf_field *field)
 {
 	int result;
 
@@ -385,17 +385,17 @@ static int read_field(struct parser *parser, struct ctf_field *field)
 			field->value = value;
 	}
 	if (field->value == EVENT_STRING && is_token(&parser->token, "string"))
-		result = read_text(parser, field);
+		result = read_metadata_text(parser, field);
 	else if (field->value == EVENT_STRING)
 		result = read_text_type(parser, &field->bytes);
 	else
-		result = (advance(parser), 0);
+		result = (advance_parser(parser), 0);
 	if (result)
 		return result;
 	if (parser->token.kind != TOKEN_WORD || *parser->token.at != '_')
-		return fail(parser, "the name of a field begins with '_'");
-	result = take_name(parser, 1, &field->name);
-	return result ? result : expect(parser, ";");
+		return fail_metadata(parser, "the name of a field begins with '_'");
+	result = take_metadata_name(parser, 1, &field->name);
+	return result ? result : expect_metadata_text(parser, ";");
 }
 
 static int read_fields(struct parser *parser, struct ctf_event *event)
@@ -408,13 +408,13 @@ static int read_fields(struct parser *parser, struct ctf_event *event)
 		int result;
 
 		if (count == EVENT_FIELDS_MAX)
-			return fail(parser, "the event has too many fields");
-		result = read_field(parser, &fields[count]);
+			return fail_metadata(parser, "the event has too many fields");
+		result = read_metadata_field(parser, &fields[count]);
 		if (result)
 			return result;
 		if (count && fields[count - 1].value == EVENT_STRING && fields[count].value != EVENT_STRING) {
 			parser->token = first;
-			return fail(parser, "a number follows a string");
+			return fail_metadata(parser, "a number follows a string");
 		}
 		count++;
 	}
@@ -433,12 +433,12 @@ static int read_class(struct parser *parser, const struct scanner *comment, stru
 	int result;
 
 	if (!parser->has_sensors || !is_token(&parser->token, "1"))
-		return expect(parser, "0");
-	advance(parser);
+		return expect_metadata_text(parser, "0");
+	advance_parser(parser);
 	if (!comment->comment)
-		return fail(parser, "a comment before the event must say whose sensor it is");
+		return fail_metadata(parser, "a comment before the event must say whose sensor it is");
 	result = ctf_sensor_read(comment->comment, comment->comment_length, parser->arena, &event->sensor);
-	return result == -EINVAL ? fail(parser, "the comment before the event does not say whose sensor it is")
+	return result == -EINVAL ? fail_metadata(parser, "the comment before the event does not say whose sensor it is")
 				 : result;
 }
 
@@ -447,11 +447,11 @@ static int check_texts(struct parser *parser, const struct ctf_event *event)
 {
 	for (uint32_t i = 0; i < event->field_count; i++)
 		if (event->fields[i].value == EVENT_STRING && !event->fields[i].bytes != (event->sensor != NULL))
-			return fail(parser, "the strings of the event have the wrong type");
+			return fail_metadata(parser, "the strings of the event have the wrong type");
 	return 0;
 }
 
-static int read_event(struct parser *parser)
+static int read_metadata_event(struct parser *parser)
 {
 	const struct scanner before = parser->scanner;
 	struct ctf_event event = { 0 };
@@ -459,22 +459,22 @@ static int read_event(struct parser *parser)
 	int result = expect_all(parser, "event { name =");
 
 	if (!result && parser->token.kind != TOKEN_STRING)
-		result = fail(parser, "expected a name in quotes here");
+		result = fail_metadata(parser, "expected a name in quotes here");
 	if (!result)
-		result = take_name(parser, 1, &event.name);
+		result = take_metadata_name(parser, 1, &event.name);
 	if (!result)
 		result = expect_all(parser, "; id =");
 	const struct token id_token = parser->token;
 
 	if (!result)
-		result = read_number(parser, EVENT_PACKED_ID_MAX, &id);
+		result = read_metadata_number(parser, EVENT_PACKED_ID_MAX, &id);
 	if (!result)
 		result = expect_all(parser, "; stream_id =");
 	if (!result)
 		result = read_class(parser, &before, &event);
 	if (!result && (id < EVENT_PACKED_ID_FIRST || parser->ids[event.sensor != NULL][id])) {
 		parser->token = id_token;
-		result = fail(parser, "this id belongs to another event");
+		result = fail_metadata(parser, "this id belongs to another event");
 	}
 	if (!result)
 		result = expect_all(parser, "; fields := struct {");
@@ -501,12 +501,12 @@ static int read_string_type(struct parser *parser)
 
 	if (!result)
 		result = read_text_type(parser, &bytes);
-	return result ? result : expect(parser, ";");
+	return result ? result : expect_metadata_text(parser, ";");
 }
 
-static int read_sensors(struct parser *parser)
+static int read_metadata_sensors(struct parser *parser)
 {
-	int result = parser->has_sensors ? fail(parser, "more than one stream of sensors")
+	int result = parser->has_sensors ? fail_metadata(parser, "more than one stream of sensors")
 					 : expect_all(parser, ctf_metadata_sensors);
 
 	parser->has_sensors = true;
@@ -517,10 +517,10 @@ static int read_piece(struct parser *parser)
 {
 	if (is_token(&parser->token, "typealias"))
 		return read_string_type(parser);
-	return is_token(&parser->token, "stream") ? read_sensors(parser) : read_event(parser);
+	return is_token(&parser->token, "stream") ? read_metadata_sensors(parser) : read_metadata_event(parser);
 }
 
-static int read_all(struct parser *parser, struct ctf_metadata *metadata)
+static int read_declarations(struct parser *parser, struct ctf_metadata *metadata)
 {
 	struct ctf_event *events;
 	int result = read_prologue(parser, metadata);
@@ -555,8 +555,8 @@ int ctf_metadata_read(const struct diag_source *text, struct arena *arena, struc
 		.diag = diag,
 		.arena = arena,
 	};
-	advance(parser);
-	result = read_all(parser, metadata);
+	advance_parser(parser);
+	result = read_declarations(parser, metadata);
 	if (result == -ENOMEM)
 		diag_no_memory(diag);
 	alloc_free(parser->events);

@@ -42,21 +42,21 @@ struct ctf {
 	} record;
 };
 
-static bool is_before(const void *left, const void *right)
+static bool is_stream_before(const void *left, const void *right)
 {
 	const struct ctf_stream *a = *(struct ctf_stream *const *)left, *b = *(struct ctf_stream *const *)right;
 
 	return a->ts != b->ts ? a->ts < b->ts : a->order < b->order;
 }
 
-static struct heap heap_of(struct ctf *ctf)
+static struct heap streams_heap(struct ctf *ctf)
 {
 	return (struct heap){
 		.items = ctf->heap,
 		.count = ctf->heap_count,
 		.item_bytes = sizeof(struct ctf_stream *),
 		.children = 2,
-		.is_before = is_before,
+		.is_before = is_stream_before,
 	};
 }
 
@@ -99,7 +99,7 @@ static void (*teller_of(uint32_t id, size_t *bytes))(struct ctf_stream *stream)
 }
 
 /* Takes the next event into the hand. Returns false at the end of the stream; damage counts as an event here. */
-static bool advance(struct ctf *ctf, struct ctf_stream *stream)
+static bool advance_stream(struct ctf *ctf, struct ctf_stream *stream)
 {
 	stream->has_late = false;
 	for (;;) {
@@ -144,9 +144,9 @@ static bool advance(struct ctf *ctf, struct ctf_stream *stream)
 }
 
 /* Puts the first of the heap, which may have become another or a later one, in its place. */
-static void settle(struct ctf *ctf)
+static void settle_first_stream(struct ctf *ctf)
 {
-	struct heap heap = heap_of(ctf);
+	struct heap heap = streams_heap(ctf);
 	struct ctf_stream *first = ctf->heap[0];
 
 	ctf->alone_until_ns = UINT64_MAX;
@@ -157,20 +157,20 @@ static void settle(struct ctf *ctf)
 }
 
 /* The first of the heap has an event no longer. Streams have many events in a row, so it often stays the first. */
-static void replace(struct ctf *ctf)
+static void replace_first_stream(struct ctf *ctf)
 {
 	struct ctf_stream *first = ctf->heap[0];
 
-	if (!advance(ctf, first)) {
+	if (!advance_stream(ctf, first)) {
 		ctf->heap[0] = ctf->heap[--ctf->heap_count];
-		settle(ctf);
+		settle_first_stream(ctf);
 	} else if (first->ts >= ctf->alone_until_ns) {
-		settle(ctf);
+		settle_first_stream(ctf);
 	}
 }
 
 /* Puts the event in hand into the record, as far as it is wanted, and goes behind it. False: it does not end. */
-static bool take_event(struct ctf *ctf, struct ctf_stream *stream)
+static bool take_stream_event(struct ctf *ctf, struct ctf_stream *stream)
 {
 	const struct ctf_class *class = stream->event_class;
 	const char *payload = stream->map + stream->at;
@@ -232,7 +232,7 @@ static inline bool take_following(struct ctf *ctf)
 	return true;
 }
 
-static int report(struct ctf *ctf, struct ctf_stream *stream)
+static int report_damage(struct ctf *ctf, struct ctf_stream *stream)
 {
 	const char *name = stream->parts[stream->next_part ? stream->next_part - 1 : 0].name;
 	char path[4096];
@@ -241,11 +241,11 @@ static int report(struct ctf *ctf, struct ctf_stream *stream)
 
 	snprintf(path, sizeof path, "%s/%s", ctf->path, name);
 	ctf->heap[0] = ctf->heap[--ctf->heap_count];
-	settle(ctf);
+	settle_first_stream(ctf);
 	return diag_error(ctf->diag, &location, -EINVAL, "%s", stream->damage.text);
 }
 
-static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct event *event)
+static inline int give_stream_event(struct ctf *ctf, const struct ctf_stream *stream, struct event *event)
 {
 	struct ctf_class *class = stream->event_class;
 	struct event_header *header = &ctf->record.header;
@@ -268,12 +268,12 @@ static inline int give(struct ctf *ctf, const struct ctf_stream *stream, struct 
 __attribute__((noinline)) static int take_first(struct ctf *ctf)
 {
 	if (ctf->is_given)
-		replace(ctf);
+		replace_first_stream(ctf);
 	ctf->is_given = false;
 	while (ctf->heap_count && !ctf->is_given) {
 		if (ctf->heap[0]->damage.text)
-			return report(ctf, ctf->heap[0]);
-		ctf->is_given = take_event(ctf, ctf->heap[0]);
+			return report_damage(ctf, ctf->heap[0]);
+		ctf->is_given = take_stream_event(ctf, ctf->heap[0]);
 	}
 	return ctf->is_given;
 }
@@ -291,7 +291,7 @@ static int ctf_next(struct event_source *source, struct event *event)
 		}
 		ctf->seq++;
 		if (ctf->heap[0]->event_class->is_wanted || !ctf->drops)
-			return give(ctf, ctf->heap[0], event);
+			return give_stream_event(ctf, ctf->heap[0], event);
 	}
 }
 
@@ -325,7 +325,7 @@ static void ctf_want(struct event_source *source, const struct event_want *want)
 	}
 }
 
-static bool has_field(const struct event_packed *layout, uint32_t field)
+static bool layout_has_field(const struct event_packed *layout, uint32_t field)
 {
 	for (uint32_t i = 0; i < layout->number_count; i++) {
 		if (layout->numbers[i].field == field)
@@ -345,7 +345,7 @@ static bool ctf_holds(struct event_source *source, const struct event_type *type
 	for (size_t i = 0; i < ctf->types.count; i++) {
 		const struct ctf_class *class = &ctf->types.all[i];
 
-		if (class->type == type && (field == EVENT_NO_FIELD || has_field(&class->layout, field)))
+		if (class->type == type && (field == EVENT_NO_FIELD || layout_has_field(&class->layout, field)))
 			return true;
 	}
 	return false;
@@ -391,9 +391,9 @@ static void add_stream(struct ctf *ctf, const struct ctf_part *parts, size_t cou
 
 	*stream = (struct ctf_stream){ .parts = parts, .part_count = count, .fd = -1 };
 	stream->order = (uint32_t)ctf->stream_count++;
-	if (advance(ctf, stream)) {
+	if (advance_stream(ctf, stream)) {
 		size_t at = ctf->heap_count++;
-		struct heap heap = heap_of(ctf);
+		struct heap heap = streams_heap(ctf);
 
 		heap_up(&heap, at, &stream);
 	}
@@ -421,7 +421,7 @@ static int open_streams(struct ctf *ctf)
 	return 0;
 }
 
-static int open_folder(struct ctf *ctf, struct event_catalog *catalog)
+static int open_stream_folder(struct ctf *ctf, struct event_catalog *catalog)
 {
 	struct diag_source location = { .file = ctf->path };
 	int result = ctf_types_read(&ctf->types, ctf->path, catalog, ctf->diag);
@@ -451,7 +451,7 @@ int trace_ctf_new(const char *path, struct event_catalog *catalog, struct asteri
 	ctf->path = path;
 	ctf->diag = diag;
 	ctf->folder = -1;
-	result = open_folder(ctf, catalog);
+	result = open_stream_folder(ctf, catalog);
 	if (result) {
 		ctf_free(&ctf->source);
 		return result;

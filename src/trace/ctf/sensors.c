@@ -59,16 +59,16 @@ const char ctf_metadata_sensors[] = "\n"
 
 _Static_assert(EVENT_PACKED_ID_LATE == 65531, "the stream of sensors has it, too");
 
-static bool is_plain(unsigned char c)
+static bool is_plain_byte(unsigned char c)
 {
 	return c >= ' ' && c != 0x7f && c != '%' && c != '*';
 }
 
-static void put_line(struct text_buffer *text, const char *name, const char *value)
+static void put_sensor_line(struct text_buffer *text, const char *name, const char *value)
 {
 	text_printf(text, "   %s ", name);
 	for (; *value; value++) {
-		if (is_plain((unsigned char)*value))
+		if (is_plain_byte((unsigned char)*value))
 			text_append_bytes(text, value, 1);
 		else
 			text_printf(text, "%%%02x", (unsigned char)*value);
@@ -94,7 +94,7 @@ static void put_paragraph(struct text_buffer *text, const char *paragraph)
 		text_append_bytes(&line, is_blank ? " " : at, 1);
 	}
 	if (line.bytes)
-		put_line(text, "type", line.bytes);
+		put_sensor_line(text, "type", line.bytes);
 	if (line.failure)
 		text->failure = line.failure;
 	text_fini(&line);
@@ -103,19 +103,19 @@ static void put_paragraph(struct text_buffer *text, const char *paragraph)
 void ctf_sensor_write(const struct ctf_sensor *sensor, struct text_buffer *text)
 {
 	text_append(text, SENSOR_START);
-	put_line(text, "program", sensor->program);
-	put_line(text, "path", sensor->path);
+	put_sensor_line(text, "program", sensor->program);
+	put_sensor_line(text, "path", sensor->path);
 	put_paragraph(text, sensor->text);
 	text_append(text, "*/\n");
 }
 
-static int digit_of(char c)
+static int hex_digit_of(char c)
 {
 	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The value of a line, in place of what it is written as. Returns whether it is one. */
-static bool take_back(char *value)
+static bool unescape_value(char *value)
 {
 	char *to = value;
 
@@ -126,8 +126,8 @@ static bool take_back(char *value)
 			*to++ = *value;
 			continue;
 		}
-		high = digit_of(value[1]);
-		low = high < 0 ? -1 : digit_of(value[2]);
+		high = hex_digit_of(value[1]);
+		low = high < 0 ? -1 : hex_digit_of(value[2]);
 		if (low < 0 || !(high | low))
 			return false;
 		*to++ = (char)(high << 4 | low);
@@ -152,7 +152,7 @@ static const char *take_line(const char **at, const char *end, const char *name,
 	value = arena_text(arena, line + length, (size_t)(stop - line) - length);
 	if (!value)
 		*failed = -ENOMEM;
-	return value && take_back(value) ? value : NULL;
+	return value && unescape_value(value) ? value : NULL;
 }
 
 int ctf_sensor_read(const char *comment, size_t length, struct arena *arena, const struct ctf_sensor **read)

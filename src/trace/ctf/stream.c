@@ -37,7 +37,7 @@ static int open_part(int folder, const char *name, struct stat *status)
 }
 
 /* Notes what the first packet of the file says. Returns 1; 0 where there is nothing to read; -errno. */
-static int look_at(int folder, const char *name, struct ctf_part *part)
+static int look_at_packet(int folder, const char *name, struct ctf_part *part)
 {
 	struct ring_packet header;
 	struct stat status = { 0 };
@@ -94,7 +94,7 @@ int ctf_parts_list(int folder, struct ctf_part **parts, size_t *count)
 			continue;
 		result = alloc_grow(parts, &capacity, *count, sizeof **parts);
 		if (!result)
-			result = look_at(folder, entry->d_name, &(*parts)[*count]);
+			result = look_at_packet(folder, entry->d_name, &(*parts)[*count]);
 		*count += result > 0;
 	}
 	closedir(listing);
@@ -129,7 +129,7 @@ static void close_file(struct ctf_stream *stream)
 }
 
 /* Maps the next file of the stream. */
-static int open_file(struct ctf_stream *stream, int folder)
+static int open_stream_file(struct ctf_stream *stream, int folder)
 {
 	struct stat status = { 0 };
 	void *map;
@@ -196,7 +196,7 @@ static void find_loss(const struct ctf_stream *stream, const struct ring_packet 
 		loss->until_ns = missing >= discarded ? header->timestamp_begin : header->timestamp_end;
 }
 
-static void enter(struct ctf_stream *stream, const struct ring_packet *header)
+static void enter_stream_packet(struct ctf_stream *stream, const struct ring_packet *header)
 {
 	size_t left = stream->size - stream->packet_end, content = header->content_bits / 8;
 
@@ -244,7 +244,7 @@ int ctf_stream_packet(struct ctf_stream *stream, int folder, const struct ctf_ty
 	if (!stream->map || stream->packet_end == stream->size) {
 		if (stream->next_part == stream->part_count)
 			return 0;
-		result = open_file(stream, folder);
+		result = open_stream_file(stream, folder);
 		if (!result)
 			return 0;
 	}
@@ -257,7 +257,7 @@ int ctf_stream_packet(struct ctf_stream *stream, int folder, const struct ctf_ty
 		return 0;
 	find_loss(stream, &header, loss);
 	stream->classes = &types->classes[header.stream_id];
-	enter(stream, &header);
+	enter_stream_packet(stream, &header);
 	return 1;
 }
 

@@ -19,7 +19,7 @@ struct file {
 	char *text;
 };
 
-static int fail(struct file *file, struct asterism_diag *diag, int code, const char *text)
+static int fail_shape(struct file *file, struct asterism_diag *diag, int code, const char *text)
 {
 	return diag_error(diag, &(struct diag_location){ .source = &file->source }, code, "%s", text);
 }
@@ -41,7 +41,7 @@ static int open_metadata(const char *path, char *full, size_t room, struct stat 
 	return fd;
 }
 
-static int read_all(int fd, char *text, size_t length)
+static int read_metadata_text(int fd, char *text, size_t length)
 {
 	size_t done = 0;
 
@@ -66,12 +66,12 @@ bool trace_ctf_is_own(const char *path)
 
 	if (fd < 0)
 		return false;
-	is_own = read_all(fd, start, sizeof start - 1) == 0 && ctf_metadata_is_own(start, sizeof start - 1);
+	is_own = read_metadata_text(fd, start, sizeof start - 1) == 0 && ctf_metadata_is_own(start, sizeof start - 1);
 	close(fd);
 	return is_own;
 }
 
-static int load(struct file *file, const char *path, struct asterism_diag *diag)
+static int load_metadata(struct file *file, const char *path, struct asterism_diag *diag)
 {
 	struct stat status;
 	int fd, result;
@@ -79,19 +79,19 @@ static int load(struct file *file, const char *path, struct asterism_diag *diag)
 	file->source.file = file->path;
 	fd = open_metadata(path, file->path, sizeof file->path, &status);
 	if (fd < 0)
-		return fail(file, diag, fd, strerror(-fd));
+		return fail_shape(file, diag, fd, strerror(-fd));
 	file->source.length = (size_t)status.st_size;
 	if (status.st_size > CTF_METADATA_BYTES_MAX) {
 		close(fd);
-		return fail(file, diag, -EINVAL, "metadata is longer than 16 MiB");
+		return fail_shape(file, diag, -EINVAL, "metadata is longer than 16 MiB");
 	}
 	file->text = alloc_zero(file->source.length + 1, 1);
 	file->source.text = file->text;
-	result = file->text ? read_all(fd, file->text, file->source.length) : -ENOMEM;
+	result = file->text ? read_metadata_text(fd, file->text, file->source.length) : -ENOMEM;
 	close(fd);
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
-	return result ? fail(file, diag, result, "cannot read the metadata") : 0;
+	return result ? fail_shape(file, diag, result, "cannot read the metadata") : 0;
 }
 
 /* The type that the catalog in force has under this name; it is not to look elsewhere for one. */
@@ -128,8 +128,8 @@ static const struct event_field *body_field(const struct event_type *type, const
 	return NULL;
 }
 
-static void add_number(struct event_packed *layout, enum event_value value, const struct event_field *field,
-		       uint32_t index)
+static void add_ctf_number(struct event_packed *layout, enum event_value value, const struct event_field *field,
+			   uint32_t index)
 {
 	uint32_t width = event_packed_width(value);
 
@@ -145,7 +145,7 @@ static void add_number(struct event_packed *layout, enum event_value value, cons
 }
 
 /* Lays the recorded fields out in records of type. Returns the field that does not fit, or NULL. */
-static const struct ctf_field *lay_out(struct ctf_class *class, const struct ctf_event *event)
+static const struct ctf_field *lay_out_fields(struct ctf_class *class, const struct ctf_event *event)
 {
 	struct event_packed *layout = &class->layout;
 	uint32_t kept = 0;
@@ -159,7 +159,7 @@ static const struct ctf_field *lay_out(struct ctf_class *class, const struct ctf
 			return from;
 		kept += field != NULL;
 		if (from->value != EVENT_STRING)
-			add_number(layout, from->value, field, index);
+			add_ctf_number(layout, from->value, field, index);
 		else
 			layout->strings[layout->string_count++] = (struct event_packed_string){
 				.record_offset = (uint16_t)(field ? field->offset : 0),
@@ -172,7 +172,8 @@ static const struct ctf_field *lay_out(struct ctf_class *class, const struct ctf
 }
 
 /* Returns as event_catalog_add. */
-static int find_type(const struct ctf_event *event, struct event_catalog *catalog, const struct event_type **type)
+static int find_recorded_type(const struct ctf_event *event, struct event_catalog *catalog,
+			      const struct event_type **type)
 {
 	if (event->sensor)
 		return ctf_sensor_bind(event, catalog, type);
@@ -180,8 +181,8 @@ static int find_type(const struct ctf_event *event, struct event_catalog *catalo
 	return *type ? ask_as(catalog, *type, event) : ctf_event_declare(event, catalog, type);
 }
 
-static int add_class(struct ctf_types *types, const struct ctf_event *event, struct event_catalog *catalog,
-		     struct file *file, struct asterism_diag *diag)
+static int add_type_class(struct ctf_types *types, const struct ctf_event *event, struct event_catalog *catalog,
+			  struct file *file, struct asterism_diag *diag)
 {
 	struct ctf_class *class = &types->all[types->count];
 	const struct ctf_field *misfit;
@@ -189,10 +190,10 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 	int result = 0;
 
 	*class = (struct ctf_class){ .number = UINT32_MAX, .is_wanted = true, .whole_bytes = INT64_MAX };
-	result = find_type(event, catalog, &class->type);
+	result = find_recorded_type(event, catalog, &class->type);
 	if (result == -EINVAL && event->sensor) {
 		snprintf(text, sizeof text, "the description of sensor %s does not match its fields", event->name);
-		return fail(file, diag, -EINVAL, text);
+		return fail_shape(file, diag, -EINVAL, text);
 	}
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);
@@ -200,14 +201,14 @@ static int add_class(struct ctf_types *types, const struct ctf_event *event, str
 		snprintf(text, sizeof text,
 			 "event %s has two fields of the same name, or more fields than a record can hold",
 			 event->name);
-		return fail(file, diag, -EINVAL, text);
+		return fail_shape(file, diag, -EINVAL, text);
 	}
-	misfit = lay_out(class, event);
+	misfit = lay_out_fields(class, event);
 	if (misfit) {
 		snprintf(text, sizeof text,
 			 "%s.%s was recorded as %s, but the event type in force has another type for it", event->name,
 			 misfit->name, event_value_name(misfit->value));
-		return fail(file, diag, -EINVAL, text);
+		return fail_shape(file, diag, -EINVAL, text);
 	}
 	if (!class->layout.string_count)
 		class->whole_bytes = EVENT_PACKED_WORD_BYTES + (int64_t)event_packed_round(class->layout.fixed_bytes);
@@ -248,7 +249,7 @@ static int add_classes(struct ctf_types *types, const struct ctf_metadata *metad
 		return diag_no_memory(diag);
 	for (size_t i = 0; i < metadata->event_count && !result; i++)
 		if (metadata->events[i].id != EVENT_PACKED_ID_LATE && metadata->events[i].id != EVENT_PACKED_ID_CONTEXT)
-			result = add_class(types, &metadata->events[i], catalog, file, diag);
+			result = add_type_class(types, &metadata->events[i], catalog, file, diag);
 	return result;
 }
 
@@ -257,7 +258,7 @@ int ctf_types_read(struct ctf_types *types, const char *path, struct event_catal
 	struct arena *arena = arena_new();
 	struct file file = { 0 };
 	struct ctf_metadata metadata;
-	int result = arena ? load(&file, path, diag) : diag_no_memory(diag);
+	int result = arena ? load_metadata(&file, path, diag) : diag_no_memory(diag);
 
 	*types = (struct ctf_types){ 0 };
 	if (!result)

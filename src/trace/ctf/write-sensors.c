@@ -22,8 +22,8 @@ void ctf_sensors_fini(struct ctf_sensors *sensors)
 }
 
 /* The paragraph of a sensor and its fields. */
-static int describe(struct ctf_sensors *sensors, struct ctf_files *files, const struct ctf_writer_sensor *sensor,
-		    struct asterism_diag *diag)
+static int describe_sensor(struct ctf_sensors *sensors, struct ctf_files *files, const struct ctf_writer_sensor *sensor,
+			   struct asterism_diag *diag)
 {
 	const struct ctf_sensor whose = { sensor->program, sensor->path, sensor->text };
 	struct ctf_field fields[EVENT_FIELDS_MAX];
@@ -57,7 +57,7 @@ int ctf_sensors_declare(struct ctf_sensors *sensors, struct ctf_files *files, co
 		return diag_error(diag, NULL, -EINVAL, "a trace cannot have that many sensor types");
 	if (alloc_grow(&sensors->layouts, &sensors->capacity, next, sizeof *sensors->layouts))
 		return diag_no_memory(diag);
-	result = describe(sensors, files, sensor, diag);
+	result = describe_sensor(sensors, files, sensor, diag);
 	if (result)
 		return result;
 	event_packed_init(&sensors->layouts[next], sensor->type, NULL);

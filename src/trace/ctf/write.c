@@ -112,7 +112,7 @@ out:
 }
 
 /* The types under the catalog's names. */
-static int describe(struct ctf_writer *writer, const struct ctf_writer_options *options)
+static int describe_types(struct ctf_writer *writer, const struct ctf_writer_options *options)
 {
 	struct ctf_event *events = alloc_zero(options->event_count + 2, sizeof *events);
 	struct ctf_field(*fields)[EVENT_FIELDS_MAX] = alloc_zero(options->event_count, sizeof *fields);
@@ -153,12 +153,12 @@ static int describe_all(struct ctf_writer *writer, const struct ctf_writer_optio
 				  options->events[i].recorded);
 	writer->layout = options->layout;
 	if (!options->layout)
-		return describe(writer, options);
+		return describe_types(writer, options);
 	events = ctf_layout_events(options->layout, &count);
 	return write_metadata(writer, options, events, count);
 }
 
-static int open_writer(struct ctf_writer *writer, const char *path, const struct ctf_writer_options *options)
+static int open_trace_writer(struct ctf_writer *writer, const char *path, const struct ctf_writer_options *options)
 {
 	const struct ctf_files_options files = {
 		.path = path,
@@ -195,7 +195,7 @@ int ctf_writer_new(const char *path, const struct ctf_writer_options *options, s
 	if (!writer)
 		return diag_no_memory(diag);
 	writer->diag = diag;
-	result = open_writer(writer, path, options);
+	result = open_trace_writer(writer, path, options);
 	if (result) {
 		ctf_writer_close(writer);
 		return result;
@@ -231,7 +231,7 @@ int ctf_writer_describe(struct ctf_writer *writer, const struct ctf_writer_optio
 	if (!layouts)
 		return diag_no_memory(writer->diag);
 	writer->layouts = layouts;
-	result = describe(writer, options);
+	result = describe_types(writer, options);
 	for (uint32_t i = writer->layout_count; i < count && !result; i++)
 		event_packed_init(&layouts[i], options->events[i - EVENT_PACKED_ID_FIRST].type,
 				  options->events[i - EVENT_PACKED_ID_FIRST].recorded);
@@ -240,7 +240,7 @@ int ctf_writer_describe(struct ctf_writer *writer, const struct ctf_writer_optio
 	return result;
 }
 
-static int refuse(struct ctf_writer *writer, uint32_t cpu, size_t offset, const char *text)
+static int refuse_record(struct ctf_writer *writer, uint32_t cpu, size_t offset, const char *text)
 {
 	if (is_sensors(writer, cpu))
 		return diag_error(writer->diag, NULL, -EINVAL, "a packet of sensors is damaged at byte %zu: %s", offset,
@@ -275,19 +275,19 @@ static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *byte
 		if (at == walk->skip)
 			skip_to_here(walk);
 		if (content_bytes - at < sizeof word)
-			return refuse(writer, cpu, at, "an event is cut off");
+			return refuse_record(writer, cpu, at, "an event is cut off");
 		memcpy(&word, bytes + at, sizeof word);
 		id = event_packed_word_id(word);
 		if (id >= layout_count && id != EVENT_PACKED_ID_LATE)
-			return refuse(writer, cpu, at, "unknown event id");
+			return refuse_record(writer, cpu, at, "unknown event id");
 		at += sizeof word;
 		length = event_packed_bytes(id == EVENT_PACKED_ID_LATE ? &late_layout : &layouts[id], bytes + at,
 					    content_bytes - at);
 		if (length < 0)
-			return refuse(writer, cpu, at - sizeof word, "an event is cut off");
+			return refuse_record(writer, cpu, at - sizeof word, "an event is cut off");
 		ts = event_packed_word_ts(word, walk->ts);
 		if (ts - walk->ts >= UINT64_C(1) << (EVENT_PACKED_TIME_BITS - 1))
-			return refuse(writer, cpu, at - sizeof word, "time goes back");
+			return refuse_record(writer, cpu, at - sizeof word, "time goes back");
 		walk->ts = ts;
 		walk->events += id != EVENT_PACKED_ID_CONTEXT && id != EVENT_PACKED_ID_LATE;
 		if (id == EVENT_PACKED_ID_CONTEXT && !walk->has_skipped)
@@ -295,7 +295,7 @@ static int walk_packet(struct ctf_writer *writer, uint32_t cpu, const char *byte
 		walk->end = at + (size_t)length;
 		at = event_packed_round(walk->end);
 	}
-	return walk->has_skipped ? 0 : refuse(writer, cpu, walk->skip, "no event begins here");
+	return walk->has_skipped ? 0 : refuse_record(writer, cpu, walk->skip, "no event begins here");
 }
 
 static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cpu, const struct walk *walk)
@@ -314,7 +314,7 @@ static struct ring_packet header_of(const struct ctf_writer *writer, uint32_t cp
 }
 
 /* Makes room for bytes at *place, of which there are *room. */
-static int make_room(struct ctf_writer *writer, char **place, size_t *room, size_t bytes)
+static int make_bytes_room(struct ctf_writer *writer, char **place, size_t *room, size_t bytes)
 {
 	char *larger;
 
@@ -335,7 +335,8 @@ static int arrange(struct ctf_writer *writer, struct walk *walk, const char **co
 
 	if (!writer->layout)
 		return 0;
-	int result = make_room(writer, &writer->arranged, &writer->arranged_bytes, events.length * CTF_LAYOUT_GROWTH);
+	int result =
+		make_bytes_room(writer, &writer->arranged, &writer->arranged_bytes, events.length * CTF_LAYOUT_GROWTH);
 
 	if (result)
 		return result;
@@ -346,11 +347,11 @@ static int arrange(struct ctf_writer *writer, struct walk *walk, const char **co
 }
 
 /* The events behind what is skipped, with the context that holds there before them; walk then says where these end. */
-static int leave_out(struct ctf_writer *writer, const char *bytes, struct walk *walk, const char **content)
+static int write_left_events(struct ctf_writer *writer, const char *bytes, struct walk *walk, const char **content)
 {
 	const uint64_t word = event_packed_word(EVENT_PACKED_ID_CONTEXT, walk->skip_ts);
 	size_t length = walk->end - walk->skip, before = sizeof word + sizeof walk->context;
-	int result = make_room(writer, &writer->rest, &writer->rest_bytes, before + length);
+	int result = make_bytes_room(writer, &writer->rest, &writer->rest_bytes, before + length);
 
 	if (result)
 		return result;
@@ -388,10 +389,10 @@ static int check_portion(struct ctf_writer *writer, uint32_t cpu, const struct w
 
 	memcpy(&ring, portion->bytes, sizeof ring);
 	if ((walk->skip ? walk->skip_ts : ring.timestamp_begin) < end->timestamp_end || walk->ts > INT64_MAX)
-		return refuse(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
+		return refuse_record(writer, cpu, offsetof(struct ring_packet, timestamp_begin), "time goes back");
 	if (portion->discarded < end->discarded)
-		return refuse(writer, cpu, offsetof(struct ring_packet, events_discarded),
-			      "the number of lost events has decreased");
+		return refuse_record(writer, cpu, offsetof(struct ring_packet, events_discarded),
+				     "the number of lost events has decreased");
 	return 0;
 }
 
@@ -407,14 +408,14 @@ int ctf_writer_portion(struct ctf_writer *writer, uint32_t cpu, const struct ctf
 		return diag_error(writer->diag, NULL, -EINVAL, "no stream for CPU %u", cpu);
 	end = &writer->ends[cpu];
 	if (portion->content_bytes < sizeof ring || portion->content_bytes % EVENT_PACKED_ALIGN)
-		return refuse(writer, cpu, portion->content_bytes, "invalid size of a packet");
+		return refuse_record(writer, cpu, portion->content_bytes, "invalid size of a packet");
 	memcpy(&ring, portion->bytes, sizeof ring);
 	struct walk walk = { .ts = ring.timestamp_begin, .skip = portion->skip };
 	result = walk_packet(writer, cpu, portion->bytes, portion->content_bytes, &walk);
 	if (!result)
 		result = check_portion(writer, cpu, &walk, portion);
 	if (!result && walk.skip)
-		result = leave_out(writer, portion->bytes, &walk, &content);
+		result = write_left_events(writer, portion->bytes, &walk, &content);
 	if (!result)
 		result = arrange(writer, &walk, &content);
 	if (result)
@@ -466,7 +467,7 @@ int ctf_writer_end(struct ctf_writer *writer, uint32_t cpu, const struct ring_pa
 }
 
 /* The text with its NUL, cut to room bytes. */
-static char *put_text(char *to, const char *text, size_t room)
+static char *put_ctf_text(char *to, const char *text, size_t room)
 {
 	size_t length = strnlen(text, room - 1);
 
@@ -531,8 +532,8 @@ int ctf_writer_match(struct ctf_writer *writer, const struct ctf_match *match)
 
 	memcpy(aside.context.comm, match->comm, strnlen(match->comm, sizeof aside.context.comm - 1));
 	*at++ = match->tainted;
-	at = put_text(at, match->rule, ctf_match_fields[1].bytes);
-	at = put_text(at, match->values, ctf_match_fields[2].bytes);
+	at = put_ctf_text(at, match->rule, ctf_match_fields[1].bytes);
+	at = put_ctf_text(at, match->values, ctf_match_fields[2].bytes);
 	aside.payload = payload;
 	aside.payload_bytes = (size_t)(at - payload);
 	return put_aside(writer, &aside);

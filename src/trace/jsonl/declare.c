@@ -24,7 +24,7 @@ struct declaration {
 	char name[NAME_BYTES];
 };
 
-static bool is_name(const char *text)
+static bool is_declared_name(const char *text)
 {
 	if (!isalpha((unsigned char)*text) && *text != '_')
 		return false;
@@ -68,13 +68,14 @@ static bool read_words(char *words, struct event_field_spec *spec)
 	return text_is_shown(space + 1);
 }
 
-static bool read_field(const struct json_member *member, struct declaration *made, uint32_t index)
+static bool read_declared_field(const struct json_member *member, struct declaration *made, uint32_t index)
 {
 	struct event_field_spec *spec = &made->specs[index];
 	int64_t name = json_read_string(&member->key, made->names[index], NAME_BYTES);
 	int64_t words = is_string(member) ? json_read_string(&member->value, made->words[index], WORDS_BYTES) : -1;
 
-	if (name <= 0 || name >= NAME_BYTES || words <= 0 || words >= WORDS_BYTES || !is_name(made->names[index]))
+	if (name <= 0 || name >= NAME_BYTES || words <= 0 || words >= WORDS_BYTES ||
+	    !is_declared_name(made->names[index]))
 		return false;
 	spec->name = made->names[index];
 	return read_words(made->words[index], spec);
@@ -92,10 +93,11 @@ int jsonl_declare(struct event_catalog *catalog, const struct json_members *memb
 		return -ENOMEM;
 	length =
 		is_string(&members->items[0]) ? json_read_string(&members->items[0].value, made->name, NAME_BYTES) : -1;
-	if (length <= 0 || length >= NAME_BYTES || !is_name(made->name) || members->count - 1 > EVENT_FIELDS_MAX)
+	if (length <= 0 || length >= NAME_BYTES || !is_declared_name(made->name) ||
+	    members->count - 1 > EVENT_FIELDS_MAX)
 		goto out;
 	for (size_t i = 1; i < members->count; i++, count++)
-		if (!read_field(&members->items[i], made, count))
+		if (!read_declared_field(&members->items[i], made, count))
 			goto out;
 	const struct event_type_spec spec = {
 		.name = made->name, .fields = made->specs, .field_count = count, .origin = EVENT_DECLARED

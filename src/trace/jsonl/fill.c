@@ -42,7 +42,7 @@ static uint32_t field_count(const struct event_type *type)
 	return EVENT_HEADER_FIELDS + type->field_count;
 }
 
-static const struct event_field *field_of(const struct event_type *type, uint32_t index)
+static const struct event_field *field_at(const struct event_type *type, uint32_t index)
 {
 	return index < EVENT_HEADER_FIELDS ? &event_header_fields[index] : &type->fields[index - EVENT_HEADER_FIELDS];
 }
@@ -53,14 +53,15 @@ static bool is_called(const char *name, const char *key, size_t length)
 }
 
 /* The field called key; its number is looked for from the one expected on, as writers keep to one order. */
-static const struct event_field *find_field(struct filling *filling, const char *key, size_t length, uint32_t *index)
+static const struct event_field *find_json_field(struct filling *filling, const char *key, size_t length,
+						 uint32_t *index)
 {
 	uint32_t count = field_count(filling->type), at = filling->expected;
 
 	for (uint32_t left = count; left > 0; left--, at++) {
 		if (at >= count)
 			at = 0;
-		const struct event_field *field = field_of(filling->type, at);
+		const struct event_field *field = field_at(filling->type, at);
 		if (is_called(field->name, key, length)) {
 			*index = at;
 			filling->expected = at + 1;
@@ -84,7 +85,7 @@ static int complain_unknown(struct filling *filling, const struct json_piece *at
 	uint32_t count = field_count(filling->type);
 
 	for (uint32_t i = 0; i < count; i++)
-		names[i] = field_of(filling->type, i)->name;
+		names[i] = field_at(filling->type, i)->name;
 	nearest = diag_nearest(key, names, count);
 	if (nearest)
 		snprintf(filling->complaint->hint, sizeof filling->complaint->hint, "did you mean '%s'?", nearest);
@@ -119,7 +120,7 @@ static bool read_magnitude(const struct json_piece *piece, bool *negative, uint6
 	return true;
 }
 
-static bool is_time(const struct event_field *field)
+static bool is_time_field(const struct event_field *field)
 {
 	return field == &event_header_fields[0];
 }
@@ -130,7 +131,7 @@ static int fill_integer(struct filling *filling, const struct event_field *field
 	bool negative, fits;
 	uint64_t value;
 
-	if (is_time(field))
+	if (is_time_field(field))
 		limit.least = 0; /* ts counts from the start of the clock */
 	fits = read_magnitude(&member->value, &negative, &value);
 	if (fits && negative)
@@ -229,7 +230,7 @@ static int fill_field(struct filling *filling, const struct event_field *field, 
 			memcpy(filling->record + field->offset, &unknown, sizeof unknown);
 			return 0;
 		}
-		if (is_time(field) && member->kind == JSON_STRING)
+		if (is_time_field(field) && member->kind == JSON_STRING)
 			return fill_date(filling, field, member);
 		if (member->kind != JSON_INTEGER)
 			return complain_kind(filling, field, member);
@@ -237,7 +238,7 @@ static int fill_field(struct filling *filling, const struct event_field *field, 
 	}
 }
 
-static int leave_out(struct jsonl_left_out *left_out, const char *field)
+static int leave_field_out(struct jsonl_left_out *left_out, const char *field)
 {
 	if (!left_out->fields++)
 		snprintf(left_out->field, sizeof left_out->field, "%s", field);
@@ -261,13 +262,13 @@ static int fill_member(struct filling *filling, const struct json_member *member
 		key = event_header_fields[0].name;
 		length = strlen(key);
 	}
-	const struct event_field *field = find_field(filling, key, length, &index);
+	const struct event_field *field = find_json_field(filling, key, length, &index);
 	if (!field && may_ask(filling->type, key, length))
 		return 0; /* nobody asks for it */
 	if (!field) {
 		json_read_string(&member->key, text, sizeof text);
 		if (filling->places->left_out)
-			return leave_out(filling->places->left_out, text);
+			return leave_field_out(filling->places->left_out, text);
 		if (event_absent_find(filling->type, text))
 			return 0; /* recordings of before it was absent have it */
 		return complain_unknown(filling, &member->key, text);

@@ -16,7 +16,7 @@ struct scan {
 	struct json_error *error;
 };
 
-static int fail(struct scan *scan, const char *text)
+static int fail_json(struct scan *scan, const char *text)
 {
 	*scan->error = (struct json_error){ text, scan->at };
 	return -EINVAL;
@@ -34,7 +34,7 @@ static void skip_space(struct scan *scan)
 		scan->at++;
 }
 
-static bool is_digit(const struct scan *scan)
+static bool is_json_digit(const struct scan *scan)
 {
 	return scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9';
 }
@@ -73,25 +73,25 @@ static bool is_low_surrogate(int unit)
 static int scan_escape(struct scan *scan)
 {
 	if (scan->at == scan->end)
-		return fail(scan, "the string is not closed");
+		return fail_json(scan, "the string is not closed");
 	char c = *scan->at++;
 	if (c != 'u') {
 		if (c && strchr("\"\\/bfnrt", c))
 			return 0;
 		scan->at--;
-		return fail(scan, "unknown escape in a string");
+		return fail_json(scan, "unknown escape in a string");
 	}
 	int unit = hex_of(scan->at, scan->end);
 	if (unit < 0)
-		return fail(scan, "\\u takes four hexadecimal digits");
+		return fail_json(scan, "\\u takes four hexadecimal digits");
 	if (is_low_surrogate(unit))
-		return fail(scan, "half of a surrogate pair is missing");
+		return fail_json(scan, "half of a surrogate pair is missing");
 	scan->at += 4;
 	if (!is_high_surrogate(unit))
 		return 0;
 	bool has_next = scan->end - scan->at >= 6 && scan->at[0] == '\\' && scan->at[1] == 'u';
 	if (!has_next || !is_low_surrogate(hex_of(scan->at + 2, scan->end)))
-		return fail(scan, "half of a surrogate pair is missing");
+		return fail_json(scan, "half of a surrogate pair is missing");
 	scan->at += 6;
 	return 0;
 }
@@ -109,14 +109,14 @@ static size_t character(const struct scan *scan)
 static int scan_string(struct scan *scan, struct json_piece *piece)
 {
 	if (!is_at(scan, '"'))
-		return fail(scan, "expected a string");
+		return fail_json(scan, "expected a string");
 	const char *start = ++scan->at;
 	piece->has_escape = false;
 	while (scan->at < scan->end && *scan->at != '"') {
 		unsigned char c = (unsigned char)*scan->at;
 
 		if (c < 0x20)
-			return fail(scan, "control characters in strings must be escaped");
+			return fail_json(scan, "control characters in strings must be escaped");
 		if (c < 0x80) {
 			scan->at++;
 			if (c != '\\')
@@ -129,11 +129,11 @@ static int scan_string(struct scan *scan, struct json_piece *piece)
 		}
 		size_t length = character(scan);
 		if (!length)
-			return fail(scan, "invalid UTF-8");
+			return fail_json(scan, "invalid UTF-8");
 		scan->at += length;
 	}
 	if (scan->at == scan->end)
-		return fail(scan, "the string is not closed");
+		return fail_json(scan, "the string is not closed");
 	piece->text = start;
 	piece->length = (uint32_t)(scan->at++ - start);
 	return 0;
@@ -141,7 +141,7 @@ static int scan_string(struct scan *scan, struct json_piece *piece)
 
 static void skip_digits(struct scan *scan)
 {
-	while (is_digit(scan))
+	while (is_json_digit(scan))
 		scan->at++;
 }
 
@@ -150,19 +150,19 @@ static int scan_number(struct scan *scan, enum json_kind *kind)
 	*kind = JSON_INTEGER;
 	if (is_at(scan, '-'))
 		scan->at++;
-	if (!is_digit(scan))
-		return fail(scan, "expected a value");
+	if (!is_json_digit(scan))
+		return fail_json(scan, "expected a value");
 	if (is_at(scan, '0')) {
 		scan->at++;
-		if (is_digit(scan))
-			return fail(scan, "a number must not begin with 0");
+		if (is_json_digit(scan))
+			return fail_json(scan, "a number must not begin with 0");
 	}
 	skip_digits(scan);
 	if (is_at(scan, '.')) {
 		*kind = JSON_REAL;
 		scan->at++;
-		if (!is_digit(scan))
-			return fail(scan, "expected a digit");
+		if (!is_json_digit(scan))
+			return fail_json(scan, "expected a digit");
 		skip_digits(scan);
 	}
 	if (is_at(scan, 'e') || is_at(scan, 'E')) {
@@ -170,8 +170,8 @@ static int scan_number(struct scan *scan, enum json_kind *kind)
 		scan->at++;
 		if (is_at(scan, '+') || is_at(scan, '-'))
 			scan->at++;
-		if (!is_digit(scan))
-			return fail(scan, "expected a digit");
+		if (!is_json_digit(scan))
+			return fail_json(scan, "expected a digit");
 		skip_digits(scan);
 	}
 	return 0;
@@ -196,7 +196,7 @@ static int scan_key(struct scan *scan, struct json_piece *key)
 		return result;
 	skip_space(scan);
 	if (!is_at(scan, ':'))
-		return fail(scan, "expected ':'");
+		return fail_json(scan, "expected ':'");
 	scan->at++;
 	skip_space(scan);
 	return 0;
@@ -234,7 +234,7 @@ static int scan_separator(struct scan *scan, char close)
 		return 1;
 	}
 	if (!is_at(scan, close))
-		return fail(scan, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+		return fail_json(scan, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
 	scan->at++;
 	return 0;
 }
@@ -247,7 +247,7 @@ static int skip_container(struct scan *scan, char close, int depth)
 	int result;
 
 	if (depth > NESTING_MAX)
-		return fail(scan, "values are nested too deep");
+		return fail_json(scan, "values are nested too deep");
 	skip_space(scan);
 	if (is_at(scan, close)) {
 		scan->at++;
@@ -295,7 +295,7 @@ int json_read_object(const char *line, size_t length, struct json_members *membe
 	if (scan.at == scan.end)
 		return 0;
 	if (!is_at(&scan, '{'))
-		return fail(&scan, "expected '{': an event is an object");
+		return fail_json(&scan, "expected '{': an event is an object");
 	scan.at++;
 	skip_space(&scan);
 	result = is_at(&scan, '}') ? 0 : 1;
@@ -312,7 +312,7 @@ int json_read_object(const char *line, size_t length, struct json_members *membe
 	if (result)
 		return result;
 	skip_space(&scan);
-	return scan.at == scan.end ? 1 : fail(&scan, "unexpected text after the object");
+	return scan.at == scan.end ? 1 : fail_json(&scan, "unexpected text after the object");
 }
 
 /* Writes the character as UTF-8 and returns its bytes. */

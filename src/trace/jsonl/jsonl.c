@@ -43,7 +43,8 @@ struct jsonl {
 };
 
 /* Adds the message about the piece of the current line and returns code. */
-static int report(struct jsonl *jsonl, const struct json_piece *at, int code, const char *text, const char *hint)
+static int report_at_piece(struct jsonl *jsonl, const struct json_piece *at, int code, const char *text,
+			   const char *hint)
 {
 	size_t column = at->text ? (size_t)(at->text - jsonl->line.text) : 0;
 	struct diag_source source = {
@@ -64,15 +65,16 @@ static int report(struct jsonl *jsonl, const struct json_piece *at, int code, co
 	return code;
 }
 
-static int complain(struct jsonl *jsonl)
+static int complain_of_json(struct jsonl *jsonl)
 {
 	struct jsonl_complaint *complaint = &jsonl->complaint;
 
-	return report(jsonl, &complaint->at, -EINVAL, complaint->text, *complaint->hint ? complaint->hint : NULL);
+	return report_at_piece(jsonl, &complaint->at, -EINVAL, complaint->text,
+			       *complaint->hint ? complaint->hint : NULL);
 }
 
 /* The member called name, or SIZE_MAX. */
-static size_t find_member(const struct jsonl *jsonl, const char *name)
+static size_t find_json_member(const struct jsonl *jsonl, const char *name)
 {
 	for (size_t i = 0; i < jsonl->members.count; i++) {
 		const struct json_piece *key = &jsonl->members.items[i].key;
@@ -84,22 +86,23 @@ static size_t find_member(const struct jsonl *jsonl, const char *name)
 }
 
 /* The member that names the event's type. */
-static int find_event(struct jsonl *jsonl, size_t *found)
+static int find_event_member(struct jsonl *jsonl, size_t *found)
 {
-	*found = find_member(jsonl, "event");
+	*found = find_json_member(jsonl, "event");
 	if (*found == SIZE_MAX)
-		return report(jsonl, &(struct json_piece){ .text = jsonl->line.text, .length = 1 }, -EINVAL,
-			      "the object does not say which event it is", "\"event\":\"NAME\" names its type");
+		return report_at_piece(jsonl, &(struct json_piece){ .text = jsonl->line.text, .length = 1 }, -EINVAL,
+				       "the object does not say which event it is",
+				       "\"event\":\"NAME\" names its type");
 	if (jsonl->members.items[*found].kind != JSON_STRING)
-		return report(jsonl, &jsonl->members.items[*found].value, -EINVAL, "the event's name is not a string",
-			      NULL);
+		return report_at_piece(jsonl, &jsonl->members.items[*found].value, -EINVAL,
+				       "the event's name is not a string", NULL);
 	return 0;
 }
 
 /* The member that says when a late event came, unless the type has a field of its name. */
 static size_t find_completed(const struct jsonl *jsonl, const struct event_type *type)
 {
-	size_t found = find_member(jsonl, "completed");
+	size_t found = find_json_member(jsonl, "completed");
 
 	return found != SIZE_MAX && event_field_find(type, "completed") ? SIZE_MAX : found;
 }
@@ -117,10 +120,10 @@ static int complain_type(struct jsonl *jsonl, const struct json_piece *name)
 	snprintf(complaint->text, sizeof complaint->text, "unknown event type '%s'", text);
 	snprintf(complaint->hint, sizeof complaint->hint, nearest ? "did you mean '%s'?" : "%s",
 		 nearest ? nearest : "");
-	return complain(jsonl);
+	return complain_of_json(jsonl);
 }
 
-static int leave_out(struct jsonl *jsonl, const struct json_piece *name)
+static int leave_event_out(struct jsonl *jsonl, const struct json_piece *name)
 {
 	struct jsonl_left_out *left_out = &jsonl->left_out;
 
@@ -135,7 +138,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places,
 	struct jsonl_complaint *complaint = &jsonl->complaint;
 	bool is_late = places->completed != SIZE_MAX;
 	const char *name = places->time_field ? places->time_field : "ts";
-	size_t given = is_late ? places->completed : find_member(jsonl, name);
+	size_t given = is_late ? places->completed : find_json_member(jsonl, name);
 	const struct json_member *member = &jsonl->members.items[given == SIZE_MAX ? 0 : given];
 	uint64_t ts = jsonl->record.header.ts;
 
@@ -145,7 +148,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places,
 	if (is_late && (!jsonl_read_time(member, completed_ns) || *completed_ns < ts)) {
 		snprintf(complaint->text, sizeof complaint->text,
 			 "'completed' is when a late event arrived: it must not be before ts");
-		return complain(jsonl);
+		return complain_of_json(jsonl);
 	}
 	if (is_late)
 		ts = *completed_ns;
@@ -155,7 +158,7 @@ static int check_time(struct jsonl *jsonl, const struct jsonl_locations *places,
 	}
 	snprintf(complaint->text, sizeof complaint->text, "time goes back: %s %" PRIu64 " after an event at %" PRIu64,
 		 is_late ? "completed" : name, ts, jsonl->ts);
-	return complain(jsonl);
+	return complain_of_json(jsonl);
 }
 
 static int make_event(struct jsonl *jsonl, struct event *event)
@@ -163,7 +166,7 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 	struct jsonl_locations places;
 	struct jsonl_type type;
 	uint64_t completed_ns;
-	int result = find_event(jsonl, &places.event);
+	int result = find_event_member(jsonl, &places.event);
 
 	if (result)
 		return result;
@@ -174,7 +177,7 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 		return 0;
 	}
 	if (result == 0 && jsonl->form.is_lenient)
-		return leave_out(jsonl, name);
+		return leave_event_out(jsonl, name);
 	if (result == 0)
 		return complain_type(jsonl, name);
 	if (result < 0)
@@ -185,7 +188,7 @@ static int make_event(struct jsonl *jsonl, struct event *event)
 	places.left_out = jsonl->form.is_lenient ? &jsonl->left_out : NULL;
 	result = jsonl_fill(type.type, &jsonl->members, &places, jsonl->record.bytes, &jsonl->complaint);
 	if (result < 0 || (result > 0 && !jsonl->relaxed))
-		return complain(jsonl);
+		return complain_of_json(jsonl);
 	result = check_time(jsonl, &places, &completed_ns);
 	if (result)
 		return result;
@@ -202,28 +205,28 @@ static int read_other(struct jsonl *jsonl)
 	uint64_t lost;
 	int result;
 
-	if (find_member(jsonl, "event") != SIZE_MAX)
+	if (find_json_member(jsonl, "event") != SIZE_MAX)
 		return 0;
-	if (find_member(jsonl, "lost") == 0 && jsonl_read_time(first, &lost)) {
+	if (find_json_member(jsonl, "lost") == 0 && jsonl_read_time(first, &lost)) {
 		jsonl->source.lost += lost;
 		return 1;
 	}
-	if (find_member(jsonl, "end") == 0) {
+	if (find_json_member(jsonl, "end") == 0) {
 		jsonl->has_end = true;
 		return 1;
 	}
-	if (find_member(jsonl, "declare") != 0)
+	if (find_json_member(jsonl, "declare") != 0)
 		return 0;
 	result = jsonl->declared++ < DECLARED_MAX ? jsonl_declare(jsonl->catalog, &jsonl->members) : -E2BIG;
 	if (result == -ENOMEM)
 		return diag_no_memory(jsonl->diag);
 	if (!result)
 		return 1;
-	return report(jsonl, &first->value, -EINVAL,
-		      result == -EEXIST  ? "a catalog declares these events with different fields"
-		      : result == -E2BIG ? "too many declarations or fields"
-					 : "this declares no event: {\"declare\":\"NAME\",\"FIELD\":\"TYPE\"}",
-		      NULL);
+	return report_at_piece(jsonl, &first->value, -EINVAL,
+			       result == -EEXIST  ? "a catalog declares these events with different fields"
+			       : result == -E2BIG ? "too many declarations or fields"
+						  : "this declares no event: {\"declare\":\"NAME\",\"FIELD\":\"TYPE\"}",
+			       NULL);
 }
 
 /* Puts what a frame held in the place of the line. False: it is none, and counted; what follows may be one. */
@@ -246,7 +249,7 @@ static bool unframe(struct jsonl *jsonl)
 }
 
 /* 1 with an event, 0 for an empty line. */
-static int read_line(struct jsonl *jsonl, struct event *event)
+static int read_event_line(struct jsonl *jsonl, struct event *event)
 {
 	struct json_error error;
 	int result;
@@ -265,7 +268,8 @@ static int read_line(struct jsonl *jsonl, struct event *event)
 		char text[160];
 
 		snprintf(text, sizeof text, "not JSON: %s", error.text);
-		return report(jsonl, &(struct json_piece){ .text = error.at, .length = 1 }, result, text, NULL);
+		return report_at_piece(jsonl, &(struct json_piece){ .text = error.at, .length = 1 }, result, text,
+				       NULL);
 	}
 	if (!result)
 		return 0;
@@ -313,7 +317,7 @@ static void tell_cut(struct jsonl *jsonl)
 }
 
 /* What was no frame, what was left out, and that the end is missing, is told once. */
-static int end(struct jsonl *jsonl)
+static int end_jsonl(struct jsonl *jsonl)
 {
 	tell_left_out(jsonl);
 	if (jsonl->garbage)
@@ -336,15 +340,16 @@ static int complain_line(struct jsonl *jsonl, int result)
 		return diag_no_memory(jsonl->diag);
 	if (result == -E2BIG) {
 		jsonl->line.text = NULL; /* too long to be shown */
-		return report(jsonl, &(struct json_piece){ 0 }, -EINVAL, "the line is longer than 1 MiB", NULL);
+		return report_at_piece(jsonl, &(struct json_piece){ 0 }, -EINVAL, "the line is longer than 1 MiB",
+				       NULL);
 	}
 	if (jsonl->is_to_end) {
 		jsonl->failure = result;
-		return end(jsonl);
+		return end_jsonl(jsonl);
 	}
 	jsonl->line = (struct jsonl_line){ .offset = jsonl->lines.offset };
 	snprintf(text, sizeof text, "reading stopped: %s", strerror(-result));
-	return report(jsonl, &(struct json_piece){ 0 }, result, text, NULL);
+	return report_at_piece(jsonl, &(struct json_piece){ 0 }, result, text, NULL);
 }
 
 static int jsonl_next(struct event_source *source, struct event *event)
@@ -355,10 +360,10 @@ static int jsonl_next(struct event_source *source, struct event *event)
 	do {
 		result = jsonl_lines_next(&jsonl->lines, &jsonl->line);
 		if (result == 0)
-			return end(jsonl);
+			return end_jsonl(jsonl);
 		if (result < 0)
 			return complain_line(jsonl, result);
-		result = read_line(jsonl, event);
+		result = read_event_line(jsonl, event);
 	} while (result == 0);
 	return result;
 }

@@ -24,7 +24,7 @@ void jsonl_lines_fini(struct jsonl_lines *lines)
 	alloc_free(lines->bytes);
 }
 
-static int make_room(struct jsonl_lines *lines)
+static int make_line_room(struct jsonl_lines *lines)
 {
 	size_t wanted = lines->room * 2;
 	char *larger;
@@ -45,9 +45,9 @@ static int make_room(struct jsonl_lines *lines)
 }
 
 /* Reads more. Returns 0, also at the end of the input, or -errno. */
-static int fill(struct jsonl_lines *lines)
+static int fill_jsonl_lines(struct jsonl_lines *lines)
 {
-	int result = make_room(lines);
+	int result = make_line_room(lines);
 	ssize_t got;
 
 	if (result)
@@ -77,7 +77,7 @@ static int skip(struct jsonl_lines *lines)
 		lines->skips = !newline && !lines->at_end;
 		if (!lines->skips)
 			break;
-		result = fill(lines);
+		result = fill_jsonl_lines(lines);
 		if (result)
 			return result;
 	}
@@ -108,7 +108,7 @@ int jsonl_lines_next(struct jsonl_lines *lines, struct jsonl_line *line)
 			return 1;
 		}
 		searched = length;
-		result = fill(lines);
+		result = fill_jsonl_lines(lines);
 	}
 	return result;
 }

@@ -14,7 +14,7 @@
 enum { NAME_BYTES = 256 };
 
 /* The number of the type called name, or HASH_NONE. */
-static uint32_t number_of(const struct jsonl_types *types, const char *name, size_t length, uint64_t hash)
+static uint32_t type_number(const struct jsonl_types *types, const char *name, size_t length, uint64_t hash)
 {
 	uint32_t number;
 
@@ -27,7 +27,7 @@ static uint32_t number_of(const struct jsonl_types *types, const char *name, siz
 	return number;
 }
 
-static int add(struct jsonl_types *types, const struct event_type *type, uint64_t hash)
+static int add_known_type(struct jsonl_types *types, const struct event_type *type, uint64_t hash)
 {
 	if (hash_table_reserve(&types->by_name, NULL, types->count + 1) ||
 	    alloc_grow(&types->items, &types->capacity, types->count, sizeof(const struct event_type *)))
@@ -41,8 +41,8 @@ static int add(struct jsonl_types *types, const struct event_type *type, uint64_
  * A type that is in none of the catalogs at hand: recordings have types of shipped catalogs that rules have to name.
  * What is in none of these either is looked for once: they are all read for it.
  */
-static int find_shipped(struct jsonl_types *types, struct event_catalog *catalog, const char *name,
-			const struct event_type **type)
+static int find_shipped_type(struct jsonl_types *types, struct event_catalog *catalog, const char *name,
+			     const struct event_type **type)
 {
 	uint64_t hash = hash_text(name);
 	size_t step = 0;
@@ -63,14 +63,14 @@ static int find_shipped(struct jsonl_types *types, struct event_catalog *catalog
 }
 
 /* The type called name; the mark of a match is one that only traces bring along. */
-static int find_type(struct jsonl_types *types, struct event_catalog *catalog, const char *name,
-		     const struct event_type **type)
+static int find_jsonl_type(struct jsonl_types *types, struct event_catalog *catalog, const char *name,
+			   const struct event_type **type)
 {
 	*type = event_catalog_find(catalog, name);
 	if (*type)
 		return 0;
 	return strcmp(name, ctf_match_event.name) == 0 ? ctf_event_declare(&ctf_match_event, catalog, type)
-						       : find_shipped(types, catalog, name, type);
+						       : find_shipped_type(types, catalog, name, type);
 }
 
 int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, const struct json_piece *name,
@@ -83,23 +83,23 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 	uint64_t hash;
 
 	if (!name->has_escape) {
-		number = number_of(types, name->text, name->length, hash_bytes(HASH_START, name->text, name->length));
+		number = type_number(types, name->text, name->length, hash_bytes(HASH_START, name->text, name->length));
 		if (number != HASH_NONE) {
 			*found = (struct jsonl_type){ types->items[number], number };
 			return 1;
 		}
 	}
 	length = json_read_string(name, text, sizeof text);
-	if (length > 0 && length < NAME_BYTES && find_type(types, catalog, text, &type))
+	if (length > 0 && length < NAME_BYTES && find_jsonl_type(types, catalog, text, &type))
 		return -ENOMEM;
 	if (!type)
 		return 0;
 	/* The catalog may know the type by another name than it was asked for. */
 	hash = hash_text(type->name);
-	number = number_of(types, type->name, strlen(type->name), hash);
+	number = type_number(types, type->name, strlen(type->name), hash);
 	if (number == HASH_NONE) {
 		number = (uint32_t)types->count;
-		if (add(types, type, hash))
+		if (add_known_type(types, type, hash))
 			return -ENOMEM;
 	}
 	*found = (struct jsonl_type){ type, number };

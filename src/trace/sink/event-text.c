@@ -24,13 +24,13 @@ struct pen {
 	char *at;
 };
 
-static void put_bytes(struct pen *pen, const char *bytes, size_t length)
+static void put_pen_bytes(struct pen *pen, const char *bytes, size_t length)
 {
 	memcpy(pen->at, bytes, length);
 	pen->at += length;
 }
 
-static void put_text(struct pen *pen, const char *text)
+static void put_pen_text(struct pen *pen, const char *text)
 {
 	pen->at = stpcpy(pen->at, text);
 }
@@ -44,7 +44,7 @@ static void put_unsigned(struct pen *pen, uint64_t number)
 		digits[--at] = (char)('0' + number % 10);
 		number /= 10;
 	} while (number);
-	put_bytes(pen, digits + at, sizeof digits - at);
+	put_pen_bytes(pen, digits + at, sizeof digits - at);
 }
 
 static void put_signed(struct pen *pen, int64_t number)
@@ -55,7 +55,7 @@ static void put_signed(struct pen *pen, int64_t number)
 }
 
 /* The shortest digits that read back as real; null for what JSON has no number for. */
-static void put_real(struct pen *pen, double real)
+static void put_pen_real(struct pen *pen, double real)
 {
 	char digits[40] = "null";
 
@@ -64,7 +64,7 @@ static void put_real(struct pen *pen, double real)
 		if (strtod(digits, NULL) == real)
 			break;
 	}
-	put_text(pen, digits);
+	put_pen_text(pen, digits);
 }
 
 /* Room for it was made. */
@@ -77,7 +77,7 @@ static void put_escaped(struct pen *pen, const char *string, enum text_form form
 	pen->at += escaped.length;
 }
 
-static void put_string(struct pen *pen, const char *string, bool is_json)
+static void put_pen_string(struct pen *pen, const char *string, bool is_json)
 {
 	*pen->at++ = '"';
 	put_escaped(pen, string, is_json ? TEXT_JSON : TEXT_VALUE);
@@ -99,26 +99,27 @@ static void put_meaning(struct pen *pen, const struct event_field *field, uint64
 	pen->at += shown.length;
 }
 
-static void put_value(struct pen *pen, const struct event_field *field, const struct event_header *record, bool is_json)
+static void put_field_value(struct pen *pen, const struct event_field *field, const struct event_header *record,
+			    bool is_json)
 {
 	const char *at = (const char *)record + field->offset;
 	uint64_t word;
 	double real;
 
 	if (field->value == EVENT_STRING && event_string_is_unread(record, field->offset, field->bytes))
-		return put_text(pen, is_json ? "null" : "(unread)");
+		return put_pen_text(pen, is_json ? "null" : "(unread)");
 	if (field->value == EVENT_STRING)
-		return put_string(pen, at, is_json);
+		return put_pen_string(pen, at, is_json);
 	memcpy(&word, at, sizeof word);
 	if (field->meaning && !is_json)
 		return put_meaning(pen, field, word);
 	switch (field->value) {
 	case EVENT_BOOL:
-		put_text(pen, word ? "true" : "false");
+		put_pen_text(pen, word ? "true" : "false");
 		break;
 	case EVENT_F64:
 		memcpy(&real, at, sizeof real);
-		put_real(pen, real);
+		put_pen_real(pen, real);
 		break;
 	case EVENT_I8:
 	case EVENT_I16:
@@ -134,7 +135,7 @@ static void put_value(struct pen *pen, const struct event_field *field, const st
 }
 
 /* Makes room for the event's line in text, which grows. Returns false where there is none. */
-static bool begin(struct text_buffer *text, const struct event *event, struct pen *pen)
+static bool begin_event_line(struct text_buffer *text, const struct event *event, struct pen *pen)
 {
 	const struct event_type *type = event->type;
 	size_t bytes = HEADER_BYTES + strlen(type->name) * ESCAPED_BYTES;
@@ -149,15 +150,15 @@ static bool begin(struct text_buffer *text, const struct event *event, struct pe
 	return true;
 }
 
-static void end(struct text_buffer *text, const struct pen *pen)
+static void end_event_line(struct text_buffer *text, const struct pen *pen)
 {
 	text->length = (size_t)(pen->at - text->bytes);
 	text->bytes[text->length] = 0;
 }
 
-static void put_member(struct pen *pen, const char *name, uint64_t number)
+static void put_number_member(struct pen *pen, const char *name, uint64_t number)
 {
-	put_text(pen, name);
+	put_pen_text(pen, name);
 	put_unsigned(pen, number);
 }
 
@@ -166,31 +167,31 @@ void event_text_json(struct text_buffer *text, const struct event *event)
 	const struct event_header *header = event->record;
 	struct pen pen;
 
-	if (!begin(text, event, &pen))
+	if (!begin_event_line(text, event, &pen))
 		return;
-	put_text(&pen, "{\"event\":");
-	put_string(&pen, event->type->name, true);
-	put_member(&pen, ",\"ts\":", header->ts);
+	put_pen_text(&pen, "{\"event\":");
+	put_pen_string(&pen, event->type->name, true);
+	put_number_member(&pen, ",\"ts\":", header->ts);
 	if (event->completed_ns)
-		put_member(&pen, ",\"completed\":", event->completed_ns);
+		put_number_member(&pen, ",\"completed\":", event->completed_ns);
 	if (header->cpu == EVENT_NO_CPU)
-		put_text(&pen, ",\"cpu\":null");
+		put_pen_text(&pen, ",\"cpu\":null");
 	else
-		put_member(&pen, ",\"cpu\":", header->cpu);
-	put_member(&pen, ",\"pid\":", header->pid);
-	put_member(&pen, ",\"tid\":", header->tid);
-	put_text(&pen, ",\"comm\":");
-	put_string(&pen, header->comm, true);
+		put_number_member(&pen, ",\"cpu\":", header->cpu);
+	put_number_member(&pen, ",\"pid\":", header->pid);
+	put_number_member(&pen, ",\"tid\":", header->tid);
+	put_pen_text(&pen, ",\"comm\":");
+	put_pen_string(&pen, header->comm, true);
 	for (uint32_t i = 0; i < event->type->field_count; i++) {
 		const struct event_field *field = &event->type->fields[i];
 
 		*pen.at++ = ',';
-		put_string(&pen, field->name, true);
+		put_pen_string(&pen, field->name, true);
 		*pen.at++ = ':';
-		put_value(&pen, field, header, true);
+		put_field_value(&pen, field, header, true);
 	}
-	put_text(&pen, "}\n");
-	end(text, &pen);
+	put_pen_text(&pen, "}\n");
+	end_event_line(text, &pen);
 }
 
 /* A name from the kernel, which may hold anything, in a column of its own. */
@@ -224,15 +225,15 @@ void event_text_line(struct text_buffer *text, const struct event *event, const 
 	const struct event_header *header = event->record;
 	struct pen pen;
 
-	if (!begin(text, event, &pen))
+	if (!begin_event_line(text, event, &pen))
 		return;
-	put_text(&pen, time);
-	put_text(&pen, " [");
+	put_pen_text(&pen, time);
+	put_pen_text(&pen, " [");
 	if (header->cpu == EVENT_NO_CPU)
-		put_text(&pen, "  -");
+		put_pen_text(&pen, "  -");
 	else
 		put_right(&pen, header->cpu, 3);
-	put_text(&pen, "] ");
+	put_pen_text(&pen, "] ");
 	put_comm(&pen, header->comm);
 	put_right(&pen, header->pid, 7);
 	*pen.at++ = '/';
@@ -243,8 +244,8 @@ void event_text_line(struct text_buffer *text, const struct event *event, const 
 		*pen.at++ = ' ';
 		put_escaped(&pen, event->type->fields[i].name, TEXT_VALUE);
 		*pen.at++ = '=';
-		put_value(&pen, &event->type->fields[i], header, false);
+		put_field_value(&pen, &event->type->fields[i], header, false);
 	}
 	*pen.at++ = '\n';
-	end(text, &pen);
+	end_event_line(text, &pen);
 }
