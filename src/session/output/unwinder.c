@@ -348,7 +348,7 @@ static void say_where(const struct unwinder *unwinder, uint64_t address, char *w
 			 UNWIND_FILES_MAX);
 	else if (!module && *name)
 		snprintf(why, UNWIND_WHY_BYTES, "%s is not a regular file", name);
-	else if (!module)
+	else if (!module || !mapping) /* the latter between two parts of a module */
 		snprintf(why, UNWIND_WHY_BYTES, "no file is mapped at 0x%" PRIx64, address);
 	else if (module->state == UNTRUSTED)
 		snprintf(why, UNWIND_WHY_BYTES, "%s is writable by other users", name);

@@ -183,6 +183,28 @@ static void files_without_end_are_not_looked_at(void **state)
 	mappings_fini(&none);
 }
 
+/* Between two parts of a file, where nothing is mapped: a return address that a process has made up. */
+static void what_lies_between_the_parts_of_a_file_ends_it(void **state)
+{
+	struct rig *rig = *state;
+	struct mapping *own = NULL;
+	uint64_t end;
+
+	take_from_below(rig);
+	for (size_t i = 0; i < rig->mappings.count; i++)
+		if (rig->mappings.items[i].is_code && rig->registers[16] >= rig->mappings.items[i].start &&
+		    rig->registers[16] < rig->mappings.items[i].end)
+			own = &rig->mappings.items[i];
+	assert_non_null(own);
+	end = own->end;
+	own->end = own->start + 1;
+	rig->registers[16] = own->start + 16;
+	unwinder_walk(rig->unwinder, &rig->match, &rig->mappings, &rig->found);
+	own->end = end;
+	assert_true(rig->found.count >= 1);
+	assert_non_null(strstr(rig->found.why, "no file is mapped at 0x"));
+}
+
 static void a_32_bit_thread_is_left_alone(void **state)
 {
 	struct rig *rig = *state;
@@ -247,6 +269,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(own_callers_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_copied_ends_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_without_end_are_not_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_lies_between_the_parts_of_a_file_ends_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_32_bit_thread_is_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_may_be_short, setup, teardown),
