@@ -626,7 +626,7 @@ while True:
 	true &
 	wait $!
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid $!
-	[[ $output == *"there is no process"* ]]
+	[[ $output == *"process "*" does not exist"* ]]
 	run -1 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output no/such/file
 	[ "${lines[0]}" = "asterismd: error: cannot write matches to no/such/file: No such file or directory" ]
 	[ "${lines[-1]}" = "asterismd: error: ended, with status 1" ]
