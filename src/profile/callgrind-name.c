@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what names in callgrind's format stand for. They may be compressed to numbers; levels of recursion (f'2) and
+ * Resolves names in callgrind's format. They may be compressed to numbers; levels of recursion (f'2) and
  * callers (f'caller) are split off.
  */
 

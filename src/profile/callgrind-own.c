@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what lines mean that the project's own format has beside callgrind's. */
+/* Reads the lines that the project's own format has beside callgrind's. */
 
 #include "profile/callgrind-priv.h"
 #include "profile/threads.h"

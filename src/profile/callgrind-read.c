@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what lines of callgrind's format mean (Callgrind Format Specification, valgrind's manual). Positions may be
+ * Reads lines of callgrind's format (Callgrind Format Specification, valgrind's manual). Positions may be
  * relative, several parts add up. The project's own format has costs with fractions, and lines for inclusive costs.
  */
 

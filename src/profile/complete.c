@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a completed profile has: the functions and calls of the simulation with the costs of the samples, what
+ * Completes a profile: the functions and calls of the simulation with the costs of the samples, what
  * was sampled alone, how it was shared, and what is said for and against it.
  */
 

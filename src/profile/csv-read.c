@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a CSV file says as a sampled profile: lines of a function and its cost, names quoted where they have
+ * Reads a CSV file as a sampled profile: lines of a function and its cost, names quoted where they have
  * commas or quotes. A first line without a number names the columns: function, object, and event types. "# key: value"
  * is about the run: period, event, cmd.
  */

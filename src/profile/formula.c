@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what sums of event types cost: each part times a number, parts may be sums themselves. */
+/* Computes what sums of event types cost: each part times a number, parts may be sums themselves. */
 
 #include "profile/formula.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a file for pprof says (github.com/google/pprof/proto/profile.proto, unpacked): costs of the innermost
+ * Reads a file for pprof (github.com/google/pprof/proto/profile.proto, unpacked): costs of the innermost
  * functions, and who called whom in the stacks. A stack has a call once, however often it is in it. Numbers of calls
  * are not known. Tables are collected first, as they may stand in any order, and have limits of rows.
  */

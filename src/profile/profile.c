@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a profile is kept: vectors of functions, edges and contexts, found by hashes of numbers of texts. */
+/* Keeps a profile: vectors of functions, edges and contexts, found by hashes of numbers of texts. */
 
 #include "profile/profile.h"
 

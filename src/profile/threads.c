@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how costs of threads are kept: as parts of functions' costs, found by thread and function. */
+/* Keeps the costs of threads as parts of functions' costs, found by thread and function. */
 
 #include "profile/threads.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how profiles are written: in the project's own format, and in callgrind's. */
+/* Writes profiles: in the project's own format, and in callgrind's. */
 
 #include "profile/write.h"
 

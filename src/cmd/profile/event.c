@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what -e of `asterism profile record` asks for: an event and, behind a colon, how it is sampled. */
+/* Parses -e of `asterism profile record`: an event and, behind a colon, how it is sampled. */
 
 #include "cli/print.h"
 #include "cmd/options/options.h"

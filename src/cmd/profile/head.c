@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides what is said of a profile as a whole: its costs, what chose its samples, and how far it can be trusted. */
+/* Prints what is said of a profile as a whole: its costs, what chose its samples, and how far it can be trusted. */
 
 #include "base/text.h"
 #include "cmd/profile/profile-priv.h"

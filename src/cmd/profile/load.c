@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how `asterism profile` gets profiles and where it writes. */
+/* Loads profiles for `asterism profile`, and opens what it writes. */
 
 #include "base/alloc.h"
 #include "cli/print.h"

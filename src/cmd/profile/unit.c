@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides in which units costs are shown, and of which events they are times. */
+/* Chooses the unit in which costs are shown, and finds of which events they are times. */
 
 #include "cli/print.h"
 #include "cmd/options/options.h"

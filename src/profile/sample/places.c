@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what an address is called. Symbols are read when a file is met first: its process is most likely there then,
+ * Names addresses. Symbols are read when a file is met first: its process is most likely there then,
  * and so is the file, in whatever view of the file system it has. Who is asked for a file is the one who runs it, so
  * what is opened is read only where it is the very file that was mapped.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides which registers samples carry: those of whole numbers, the status flags and the instruction pointer. */
+/* The registers that samples carry: those of whole numbers, the status flags and the instruction pointer. */
 
 #include "profile/sample/registers.h"
 

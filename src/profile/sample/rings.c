@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how samples are taken, and in which order what the processors' rings say is looked at: by time. */
+/* Takes samples, and reads the rings of all CPUs in the order of time. */
 
 #include "profile/sample/rings.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how a command is run to be sampled, and what its samples add up to. */
+/* Runs a command to sample it, and adds its samples up. */
 
 #include "profile/sample/sample.h"
 

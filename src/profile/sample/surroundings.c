@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which variables are noted: those by which libraries, loaders and language runtimes choose what they do. A
+ * Notes those variables of the environment by which libraries, loaders and language runtimes choose what they do. A
  * terminal's and a session's others differ from run to run and would be told always.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides what a thread is called: by the name that it had last, or else its maker. A number that is made again is
+ * Names threads: by the name that it had last, or else its maker. A number that is made again is
  * another thread from then on. What is beyond the limit of threads is one without a number.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decides how estimated stacks stand in lines, and in speedscope's JSON. */
+/* Writes estimated stacks as lines, and as speedscope's JSON. */
 
 #include "profile/stacks/paths.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how estimated stacks are written for pprof: github.com/google/pprof/proto/profile.proto, deflated as it is
+ * Writes estimated stacks for pprof: github.com/google/pprof/proto/profile.proto, deflated as it is
  * made, so that no more than one message of it is in memory. Nothing in it depends on when it is written. The numbers
  * of its strings, functions and locations are those of the profile's texts and functions, mappings are objects.
  */

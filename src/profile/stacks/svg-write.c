@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides how estimated stacks look as a flame graph: callers below what they call, as wide as they cost. The file has
+ * Draws estimated stacks as a flame graph: callers below what they call, as wide as they cost. The file has
  * no program in it and asks nobody for anything; names are text, and what XML forbids is not in them.
  */
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decides which stacks a completed profile makes likely. Each root's cost flows down the edges; a path ends where it is
- * too small, or would come to a function again. What is not shown below a function counts for the function itself, so
- * costs still add up. A profile made to have more frames than anybody looks at gets shorter stacks behind so many.
+ * Estimates the stacks that a completed profile makes likely. Each root's cost flows down the edges; a path ends where
+ * it is too small, or would come to a function again. What is not shown below a function counts for the function
+ * itself, so costs still add up. A profile made to have more frames than anybody looks at gets shorter stacks behind so
+ * many.
  */
 
 #include "profile/stacks/paths.h"
