@@ -192,12 +192,21 @@ static void close_area_fd(int *fd)
 	*fd = -1;
 }
 
+/* Those that the application wants open itself stay so: it may not have noticed yet that nobody is here. */
+static void close_gates(struct sensor_known_process *process)
+{
+	for (uint32_t i = 0; i < process->type_count; i++)
+		__atomic_store_n(&process->gates[i + 1],
+				 process->is_always && process->types[i].is_taken ? SENSOR_GATE_ALWAYS : 0,
+				 __ATOMIC_RELEASE);
+}
+
 void sensor_process_end(struct sensor_directory *directory, struct sensor_known_process *process)
 {
 	struct use use;
 
 	if (process->gates) {
-		memset(process->gates, 0, SENSOR_PAGE_BYTES);
+		close_gates(process);
 		munmap(process->gates, SENSOR_PAGE_BYTES);
 	}
 	process->gates = NULL;

@@ -95,6 +95,46 @@ static void test_presence(void **state)
 	rig_close(&rig);
 }
 
+/* Who joins as itself or, is_always, as a flight recorder, and whose gates of then are mapped. */
+static int join_with_gates(struct rig *rig, bool is_always, const uint32_t **gates)
+{
+	struct sensor_message always = { SENSOR_ALWAYS, SENSOR_PROTOCOL_VERSION };
+	int fd = talk_meet(rig);
+
+	assert_int_equal(talk_register(rig, fd, 0), SENSOR_AREA);
+	assert_int_equal(talk_reply.fd_count, 2);
+	*gates = mmap(NULL, SENSOR_PAGE_BYTES, PROT_READ, MAP_SHARED, talk_reply.fds[1], 0);
+	assert_ptr_not_equal(*gates, MAP_FAILED);
+	sensor_packet_close(&talk_reply);
+	talk_mapped(fd);
+	if (is_always)
+		talk_send(fd, &always, sizeof always, NULL);
+	assert_int_equal(talk_type(rig, fd, 1, type_a), SENSOR_FINE);
+	return fd;
+}
+
+/* A directory that ends closes what it opened. What an application wants itself stays open until it notices. */
+static void test_end(void **state)
+{
+	const struct sensor_directory_options options = { .always = true };
+	const uint32_t *recorder, *other;
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, &options);
+	int recorders = join_with_gates(&rig, true, &recorder), others = join_with_gates(&rig, false, &other);
+
+	assert_int_equal(recorder[1], SENSOR_GATE_ALWAYS);
+	assert_int_equal(other[1], SENSOR_GATE_ALWAYS);
+	rig_close(&rig);
+	assert_int_equal(recorder[1], SENSOR_GATE_ALWAYS);
+	assert_int_equal(other[1], 0);
+	assert_int_equal(munmap((void *)(uintptr_t)recorder, SENSOR_PAGE_BYTES), 0);
+	assert_int_equal(munmap((void *)(uintptr_t)other, SENSOR_PAGE_BYTES), 0);
+	close(recorders);
+	close(others);
+}
+
 /* Whether readers are told of an application. */
 static bool is_listed(struct rig *rig)
 {
@@ -489,7 +529,7 @@ int main(void)
 		cmocka_unit_test(test_quota), cmocka_unit_test(test_handed_over), cmocka_unit_test(test_seals),
 		cmocka_unit_test(test_slow),  cmocka_unit_test(test_rights),      cmocka_unit_test(test_one_at_a_time),
 		cmocka_unit_test(test_notes), cmocka_unit_test(test_resized),     cmocka_unit_test(test_leased),
-		cmocka_unit_test(test_crowd), cmocka_unit_test(test_presence),
+		cmocka_unit_test(test_crowd), cmocka_unit_test(test_presence),    cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
