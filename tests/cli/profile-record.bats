@@ -121,6 +121,19 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	grep -q "^fn=.*'" simulation
 	wait_for simulated simulate -o simulation -- sh -c 'true & wait; :'
 	[[ $(cat said) == *"has forked: 1 of its processes are not in the simulation"* ]]
+	run -2 "$ASTERISM" profile simulate -o simulation -- sh -c 'true & exec true'
+	[[ $output == *"'sh' produced no simulation: it executed another program"* ]]
+	mkdir -p folders
+	for signal in TERM HUP; do
+		TMPDIR=folders "$ASTERISM" profile simulate -o simulation -- sleep 60 2>said &
+		local pid=$!
+		wait_for pgrep -P "$pid" -f callgrind
+		kill -s "$signal" "$pid"
+		local status=0
+		wait "$pid" || status=$?
+		[ "$status" = $((128 + $(kill -l "$signal"))) ]
+		[ -z "$(ls folders)" ]
+	done
 	wait_for simulated simulate -o simulation -- ./work 200 5
 	[[ $(cat said) == *"the simulated run ended with status 5"* ]]
 	PATH=$PWD run -2 "$ASTERISM" profile simulate -o simulation -- ./work
@@ -131,6 +144,9 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	run -5 "$ASTERISM" profile record -o samples -- ./work 200 5
 	run -124 timeout -s TERM 1 "$ASTERISM" profile record -e task-clock -o samples -- ./work 20000000000
 	near "$("$ASTERISM" profile report -f json samples 2>/dev/null | share once self)" 100 3
+	run -124 timeout --foreground -s HUP 1 "$ASTERISM" profile record -e task-clock -o samples -- ./work 20000000001
+	near "$("$ASTERISM" profile report -f json samples 2>/dev/null | share once self)" 100 3
+	! pgrep -f 'work 20000000001'
 	run -141 "$ASTERISM" profile record -o samples -- sh -c 'kill -PIPE $$'
 }
 

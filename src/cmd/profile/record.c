@@ -35,8 +35,13 @@ static void catch_signals(void)
 {
 	const struct sigaction action = { .sa_handler = profile_on_signal };
 
+	struct sigaction before;
+
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* nohup wants hangups ignored. */
+	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 static void tell_sample_outcome(const struct sample_outcome *outcome)

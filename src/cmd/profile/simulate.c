@@ -113,6 +113,28 @@ __attribute__((noreturn)) static void be_valgrind(const struct cli_arguments *ar
 	_exit(NOT_RUN);
 }
 
+static volatile sig_atomic_t ended_by;
+static volatile pid_t valgrind_pid;
+
+/* The run ends, too, so that its folder can be removed. A second signal ends us at once. */
+static void pass_signal(int number)
+{
+	ended_by = number;
+	kill(valgrind_pid, SIGTERM);
+}
+
+static void pass_signals_to(pid_t pid)
+{
+	const struct sigaction action = { .sa_handler = pass_signal, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction before;
+
+	valgrind_pid = pid;
+	sigaction(SIGTERM, &action, NULL);
+	/* nohup wants hangups ignored. */
+	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
 /* Runs it to its end; *pid is whose file counts. */
 static int run_valgrind(const struct cli_arguments *arguments, const char *folder, pid_t *pid, int *status)
 {
@@ -125,11 +147,17 @@ static int run_valgrind(const struct cli_arguments *arguments, const char *folde
 		cli_error("cannot create a process for valgrind: %s", strerror(errno));
 		return STATUS_USAGE;
 	}
+	pass_signals_to(*pid);
 	/* At a terminal Ctrl-C ends the command; what it cost until then is a profile. */
 	sigaction(SIGINT, &ignored, &before);
 	while (waitpid(*pid, status, 0) < 0 && errno == EINTR)
 		;
 	sigaction(SIGINT, &before, NULL);
+	signal(SIGTERM, SIG_DFL);
+	if (ended_by) {
+		cli_note("the simulation was interrupted: there is none");
+		return STATUS_SIGNAL + ended_by;
+	}
 	if (WIFEXITED(*status) && WEXITSTATUS(*status) == NOT_RUN) {
 		cli_error("valgrind could not run '%s'", arguments->launched[0]);
 		return STATUS_USAGE;
@@ -137,14 +165,18 @@ static int run_valgrind(const struct cli_arguments *arguments, const char *folde
 	return STATUS_FINE;
 }
 
+/* A process that executes another program leaves its file empty. */
 static void find_file(struct place *place, pid_t pid)
 {
 	DIR *folder = opendir(place->folder);
 	struct dirent *row;
+	struct stat about;
 	char name[32];
 
 	snprintf(name, sizeof name, "%d", (int)pid);
 	while (folder && (row = readdir(folder))) {
+		if (strcmp(row->d_name, name) == 0 && fstatat(dirfd(folder), name, &about, 0) == 0 && !about.st_size)
+			continue;
 		if (strcmp(row->d_name, name) == 0)
 			snprintf(place->file, sizeof place->file, "%s/%s", place->folder, name);
 		else

@@ -156,7 +156,7 @@ static void pass_signal(struct sampling *sampling, bool *is_passed)
 {
 	const volatile sig_atomic_t *stop = sampling->options->stop;
 
-	if (*stop != SIGTERM || *is_passed)
+	if ((*stop != SIGTERM && *stop != SIGHUP) || *is_passed)
 		return;
 	*is_passed = true;
 	kill(sampling->launch.pid, SIGTERM);
