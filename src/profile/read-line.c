@@ -19,8 +19,12 @@ enum { NUMBER_BYTES = 64 };
 bool read_next_line(struct reading *reading)
 {
 	const char *text_end = reading->source->text + reading->source->length;
+	/* Spreadsheets put one in front. */
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
 	const char *start = reading->line ? reading->end + (reading->end < text_end) : reading->source->text;
 
+	if (!reading->line && text_end - start >= 3 && memcmp(start, byte_order_mark, 3) == 0)
+		start += 3;
 	if (start >= text_end)
 		return false;
 	const char *newline = memchr(start, '\n', (size_t)(text_end - start));

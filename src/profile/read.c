@@ -60,8 +60,10 @@ static bool begins_with_word(const struct diag_source *source, const char *word)
 /* Callgrind's format begins with its name or with a line of its head. */
 static bool is_callgrind(const struct diag_source *source)
 {
-	static const char *const heads[] = { "# callgrind format", "version:", "creator:", "cmd:", "part:", "events:",
-					     "positions:",         "pid:",     "desc:" };
+	static const char *const heads[] = {
+		"# callgrind format", "version:", "creator:", "cmd:", "part:", "event:", "events:",
+		"positions:",         "pid:",     "desc:"
+	};
 
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
 		if (begins_with_word(source, heads[i]))

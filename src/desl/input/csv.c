@@ -169,6 +169,9 @@ int desl_provide_csv(struct desl_providing *providing)
 		csv->providing = providing;
 		csv->at = providing->source->text;
 		csv->end = csv->at + providing->source->length;
+		/* A byte order mark: spreadsheets put one in front. */
+		if (providing->source->length >= 3 && memcmp(csv->at, "\xef\xbb\xbf", 3) == 0)
+			csv->at += 3;
 		result = read_header(csv, arena);
 		while (!result && next_line(csv))
 			result = read_row(csv);

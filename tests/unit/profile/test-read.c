@@ -95,8 +95,8 @@ static void test_cut_off(void **state)
 
 static void test_csv(void **state)
 {
-	struct profile *profile =
-		read_text("# period: 10\nfunction, object, cycles\n\"a, \"\"b\"\"\",x,30\r\n\n c ,,2.5e0\n");
+	struct profile *profile = read_text(
+		"\xef\xbb\xbf# period: 10\nfunction, object, cycles\n\"a, \"\"b\"\"\",x,30\r\n\n c ,,2.5e0\n");
 
 	(void)state;
 	near(self_of(profile, "a, \"b\"", 0), 30, 0);
