@@ -325,3 +325,9 @@ open(sys.argv[1], "wb").write(data)' "$file"
 	sed -n '/^input { eventtype sys_enter_write/,/^output/p' "$BATS_TEST_DIRNAME/../../docs/query.md" >written.desl
 	"$ASTERISM" query written.desl -f csv | sed 's/^[0-9]*,//' | diff - <(printf 'tid,comm,calls,bytes\nsh,2,10\n')
 }
+
+@test "a program that is too large is told the limit of programs, not of rules" {
+	head -c 1048577 /dev/zero | tr '\0' ' ' >large.desl
+	run -2 "$ASTERISM" query large.desl
+	[ "$output" = "large.desl: error: this file is too large: it may have 1 MiB" ]
+}

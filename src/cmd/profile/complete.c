@@ -68,7 +68,8 @@ unsigned profile_warn(const struct profile *profile)
 	if (distance > DISTANCE_MUCH && !profile_is_part(profile) && ++count) {
 		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: its work may differ",
 			    100 * distance);
-		cli_hint("simulate the same command with the same input");
+		cli_hint("simulate the same command with the same input; if it was the same, waiting for memory "
+			 "may be the reason");
 	}
 	if (profile_pace_is_odd(profile) && ++count) {
 		cli_warning("the simulation has %.3g instructions for each sampled nanosecond, where programs have "

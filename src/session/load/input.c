@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +37,15 @@ static int say_input_error(struct asterism_diag *diag, const char *file, const c
 
 	diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint_for(file), "%s", text);
 	return -EINVAL;
+}
+
+static int say_too_large(struct asterism_diag *diag, const char *file, size_t limit)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "this file is too large: it may have %zu %s",
+		 limit >> 20 ? limit >> 20 : limit >> 10, limit >> 20 ? "MiB" : "KiB");
+	return say_input_error(diag, file, text);
 }
 
 static const char *error_text(int error)
@@ -137,7 +147,7 @@ int session_input_read(const char *file, size_t limit, struct asterism_diag *dia
 	else if (result < 0)
 		result = say_input_error(diag, file, error_text(-result));
 	else if (read_length > limit)
-		result = say_input_error(diag, file, "this file is too large: rule files may have 16 MiB");
+		result = say_too_large(diag, file, limit);
 	if (result < 0) {
 		alloc_free(read_text);
 		return result;
