@@ -331,3 +331,13 @@ open(sys.argv[1], "wb").write(data)' "$file"
 	run -2 "$ASTERISM" query large.desl
 	[ "$output" = "large.desl: error: this file is too large: it may have 1 MiB" ]
 }
+
+@test "a NUL in a value or a name is told, also that of UTF-16" {
+	printf 'input { eventtype t { File f = "t.csv"; Line k; } }\nheuristics { eventtype a { Line k = t.k; } }\noutput { a; }\n' >t.desl
+	printf 'k\nx\0y\n' >t.csv
+	run -2 "$ASTERISM" query t.desl
+	[[ $output == *"t.csv:2:1: error: the value contains a NUL"*"write the file as UTF-8 text"* ]]
+	printf 'k\nx\n' | iconv -t UTF-16 >t.csv
+	run -2 "$ASTERISM" query t.desl
+	[[ $output == *"t.csv:1:1: error: the value contains a NUL"* ]]
+}

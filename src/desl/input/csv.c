@@ -69,6 +69,9 @@ static int read_csv_value(struct csv *csv, struct value *value)
 	}
 	if (result)
 		return result;
+	if (memchr(value->bytes, 0, value->length))
+		return desl_provide_wrong(csv->providing, value->start, "write the file as UTF-8 text",
+					  "the value contains a NUL");
 	while (csv->at < csv->end && (*csv->at == ' ' || *csv->at == '\r'))
 		csv->at++;
 	value->is_last = csv->at == csv->end || *csv->at == '\n';
