@@ -109,6 +109,21 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	near "$(share once inclusive <output)" 20 15
 	near "$(share main inclusive <output)" 100 8
 	[[ $("$ASTERISM" profile callers shared completed 2>/dev/null) == *"from thrice"* ]]
+	run -2 "$ASTERISM" profile run --by contexts -- touch touched
+	[[ $output == *"--by contexts needs a simulation that has contexts"*"--contexts 30"* ]]
+	[ ! -e touched ]
+	mkdir -p folders
+	for child in sleep callgrind; do
+		TMPDIR=folders "$ASTERISM" profile run -- sleep 3 2>said >output &
+		local pid=$! status=0
+		wait_for pgrep -P "$pid" -f "$child"
+		[ "$child" = callgrind ] || sleep 0.5
+		kill "$pid"
+		wait "$pid" || status=$?
+		[ "$status" = 143 ]
+		[ -z "$(ls folders)" ]
+		grep interrupted said
+	done
 }
 
 @test "simulations are judged: twice the same, forked, ended, replaced" {

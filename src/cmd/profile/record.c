@@ -9,6 +9,7 @@
 #include "cmd/options/status.h"
 #include "cmd/profile/profile-priv.h"
 #include "cmd/text/output.h"
+#include "profile/complete.h"
 #include "profile/sample/sample.h"
 #include "profile/sample/surroundings.h"
 #include "profile/write.h"
@@ -258,6 +259,16 @@ static int show_joined(const struct cli_arguments *arguments, const struct profi
 	return status;
 }
 
+/* What would be refused at the end is refused before the command runs, twice and slowly. */
+static int check_contexts(const struct cli_arguments *arguments)
+{
+	if (arguments->options[OPTION_BY].number != PROFILE_BY_CONTEXTS || cli_has(arguments, OPTION_CONTEXTS))
+		return STATUS_FINE;
+	cli_error("--by contexts needs a simulation that has contexts");
+	cli_hint("asterism profile run --by contexts --contexts 30 -- COMMAND");
+	return STATUS_USAGE;
+}
+
 int profile_run_run(const struct cli_arguments *arguments, const char **operands)
 {
 	struct session_rules *rules;
@@ -267,12 +278,17 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 	bool is_empty;
 
 	(void)operands;
-	if (profile_check_valgrind())
+	if (check_contexts(arguments) || profile_check_valgrind())
 		return STATUS_USAGE;
 	status = read_between_rules(arguments, &rules);
 	if (status)
 		return status;
 	status = sample(arguments, rules, &sampled, &command);
+	if (stop == SIGTERM || stop == SIGHUP) {
+		cli_note("interrupted while it was sampled: nothing is simulated");
+		failed = STATUS_SIGNAL + stop;
+		goto out;
+	}
 	is_empty = sampled && rules && !sampled->samples;
 	if (sampled && command)
 		cli_warning("the sampled run ended with status %d", command);
@@ -287,7 +303,10 @@ int profile_run_run(const struct cli_arguments *arguments, const char **operands
 		failed = show_joined(arguments, sampled, simulated);
 	} else if (status && !sampled) {
 		failed = status;
+	} else if (status_simulated) {
+		failed = status_simulated;
 	}
+out:
 	profile_free(sampled);
 	profile_free(simulated);
 	session_rules_free(rules);
