@@ -78,8 +78,7 @@ unsigned profile_warn(const struct profile *profile)
 			    profile_info_number(profile, "pace"), PROFILE_PACE_LEAST, PROFILE_PACE_MOST,
 			    profile_info_number(profile, "pace") < PROFILE_PACE_LEAST ? "sampled" : "simulated");
 		cli_hint("simulate the same command with the same input; a program that waits for memory all the time "
-			 "is "
-			 "as slow, too");
+			 "is as slow, too");
 	}
 	if (by_calls > BY_CALLS_MUCH && ++count) {
 		cli_warning("%.1f %% of the cost is shared by numbers of calls, as the simulation has no cost there",
