@@ -82,7 +82,7 @@ simulated_from() {
 	"$ASTERISM" profile record -F 2000 -e task-clock -o samples -- ./family 2>said
 	"$ASTERISM" profile report -f json samples >report
 	for function in in_thread in_child in_program; do
-		near "$(share $function self <report)" 33 8
+		near "$(share $function self <report)" 33 14 # two of them run side by side, and are slower then
 	done
 }
 
