@@ -43,9 +43,9 @@ refused() {
 }
 
 @test "files that are too large or not files" {
-	refused '/dev/zero: error: this file is too large: rule files *' check /dev/zero
+	refused '/dev/zero: error: this file is too large: the limit is 16 MiB*' check /dev/zero
 	head -c 17000000 /dev/zero | tr '\0' ' ' >large.rule
-	refused 'large.rule: error: this file is too large: rule files *' check large.rule
+	refused 'large.rule: error: this file is too large: the limit is 16 MiB*' check large.rule
 	mkdir folder
 	refused 'folder: error: this is a directory, not a file' check folder
 	refused 'none.rule: error: no such file' check none.rule

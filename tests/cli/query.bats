@@ -329,7 +329,7 @@ open(sys.argv[1], "wb").write(data)' "$file"
 @test "a program that is too large is told the limit of programs, not of rules" {
 	head -c 1048577 /dev/zero | tr '\0' ' ' >large.desl
 	run -2 "$ASTERISM" query large.desl
-	[ "$output" = "large.desl: error: this file is too large: it may have 1 MiB" ]
+	[ "$output" = "large.desl: error: this file is too large: the limit is 1 MiB" ]
 }
 
 @test "a NUL in a value or a name is told, also that of UTF-16" {

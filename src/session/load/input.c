@@ -43,7 +43,7 @@ static int say_too_large(struct asterism_diag *diag, const char *file, size_t li
 {
 	char text[64];
 
-	snprintf(text, sizeof text, "this file is too large: it may have %zu %s",
+	snprintf(text, sizeof text, "this file is too large: the limit is %zu %s",
 		 limit >> 20 ? limit >> 20 : limit >> 10, limit >> 20 ? "MiB" : "KiB");
 	return say_input_error(diag, file, text);
 }
