@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from rows import Row, added_cost, verify
-from tools import HERE, Load, Missing, need_built, once
+from tools import HERE, Load, Missing, need_built, once, turned
 from trace_rows import record, spend, stat
 
 DESCRIPTORS_MAX = 18_000  # of one process; a container often allows 20,000
@@ -27,11 +27,6 @@ RULE ended PATTERN { sched_process_exit:a } WHERE { a.pid == 0 }
 
 def named(count):
     return f"{count:,} instance{'s' * (count > 1)}"
-
-
-def turned(things, turn):
-    things = list(things)
-    return things[turn % len(things):] + things[:turn % len(things)]
 
 
 def shares(count):

@@ -6,19 +6,9 @@ import subprocess
 
 from rows import Row
 from tools import Missing, need_tool, once, perf_counts
-from trace_rows import mixed_trace, record, spend, stat
+from trace_rows import rates, record, spend, stat, turns
 
 CALLS = 20_000  # of a trace that LTTng's analyses, which are in Python, read in seconds
-
-
-def turns(rounds, commands, measure):
-    """{name: [figure of each round]}, each round beginning with another one."""
-    samples = {name: [] for name in commands}
-    names = list(commands)
-    for turn in range(rounds):
-        for name in names[turn % len(names):] + names[:turn % len(names)]:
-            samples[name].append(measure(commands[name]))
-    return samples
 
 
 def lttng_session(bench):
@@ -50,12 +40,11 @@ def measure_lttng(bench, rounds):
 
 def measure_whole(bench, rounds):
     need_tool("babeltrace2")
-    trace, events = mixed_trace(bench)
-    return turns(rounds, {
-        "babeltrace2 decoding only": ["babeltrace2", trace, "-c", "sink.utils.dummy"],
-        "asterism report": [bench.asterism, "report", trace],
-        "asterism report, a page": [bench.asterism, "report", "-o", os.path.join(bench.folder, "mixed.html"), trace],
-    }, lambda command: events / spend(bench, *command)[1] / 1e6)
+    return rates(bench, rounds, {
+        "babeltrace2 decoding only": ["babeltrace2", "TRACE", "-c", "sink.utils.dummy"],
+        "asterism report": [bench.asterism, "report", "TRACE"],
+        "asterism report, a page": [bench.asterism, "report", "-o", os.path.join(bench.folder, "mixed.html"), "TRACE"],
+    }, 1)
 
 
 def switching(bench):
@@ -73,7 +62,8 @@ def measure_sched(bench, rounds):
                           capture_output=True, text=True)
     if done.returncode:
         raise Missing(f"perf sched record: {done.stderr.strip()[-200:]}")
-    trace = record(bench, "sched", "-e", "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sched_process_fork", "--", *work)
+    trace = record(bench, "sched", "-e", "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sched_process_fork",
+                   "--", *work)
     perf_events, lost = perf_counts(data)
     own = stat(bench, trace)
     bench.note(f"perf sched recorded {perf_events} events and lost {lost}; asterism {own['events']} and {own['lost']}")

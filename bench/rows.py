@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
-from tools import READY_SECONDS, Load, Missing, need_built, need_tool, once, start_bpftrace, wait_for
+from tools import READY_SECONDS, Load, Missing, need_built, need_tool, once, start_bpftrace, turned, wait_for
 
 LONG_SYSCALL = """RULE long_syscall PATTERN { [sys_enter:a, sys_exit:b] }
 WHERE { [tid], b.ts - a.ts > 10ms } RETURN { a.id AS id, b.ts - a.ts AS took }
@@ -67,10 +67,8 @@ def added_cost(bench, rounds, starters, wanted):
     try:
         load.ask(f"calls {bench.calls}")
         for turn in range(rounds):
-            names = list(starters)
-            names = names[turn % len(names):] + names[:turn % len(names)]
             bare = load.ask(f"calls {bench.calls}")
-            for name in names:
+            for name in turned(starters, turn):
                 bare = add(name, bare)
             samples_bare.append(bare)
         for name in starters:
@@ -121,9 +119,7 @@ def recording_anew(bench, rounds, which):
     try:
         load.ask(f"calls {bench.calls}")
         for turn in range(rounds):
-            names = list(starters)
-            names = names[turn % len(names):] + names[:turn % len(names)]
-            for name in names:
+            for name in turned(starters, turn):
                 took, events, octets = record_calls(bench, load, name, starters[name])
                 cost[name].append(took)
                 if events:

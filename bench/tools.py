@@ -57,6 +57,12 @@ def wait_for(stream, text):
     return got
 
 
+def turned(things, turn):
+    """The things, beginning with another one in each turn."""
+    things = list(things)
+    return things[turn % len(things):] + things[:turn % len(things)]
+
+
 def once(bench, key, make):
     """What rows share: made when it is first asked for. If that fails it fails for all of them."""
     if key not in bench.shared:

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from rows import REPLAYS, Row, added_cost
-from tools import HERE, Load, Missing, Unfit, need_built, need_tool, need_tracefs, once, perf_counts, wait_for
+from tools import HERE, Load, Missing, Unfit, need_built, need_tool, need_tracefs, once, perf_counts, turned, wait_for
 
 SOURCES = os.path.join(HERE, "..", "src")
 BIG_EVENTS, BIG_ROOM = 60_000_000, 6 * 2**30  # of make-trace: a little more than 2 GB
@@ -68,15 +68,22 @@ def mixed_trace(bench):
     return once(bench, "mixed", make)
 
 
+def turns(rounds, variants, measure):
+    """{name: [figure of each round]}, each round beginning with another one."""
+    samples = {name: [] for name in variants}
+    for turn in range(rounds):
+        for name in turned(variants, turn):
+            samples[name].append(measure(variants[name]))
+    return samples
+
+
 def rates(bench, rounds, commands, which):
     """Million events per second of the mixed trace, by CPU time (which 1) or by wall-clock time (0)."""
     trace, events = mixed_trace(bench)
-    samples = {name: [] for name in commands}
-    for turn in range(rounds):
-        for name in list(commands)[turn % len(commands):] + list(commands)[:turn % len(commands)]:
-            command = [trace if word == "TRACE" else word for word in commands[name]]
-            samples[name].append(events / spend(bench, *command)[which] / 1e6)
-    return samples
+
+    def rate(command):
+        return events / spend(bench, *(trace if word == "TRACE" else word for word in command))[which] / 1e6
+    return turns(rounds, commands, rate)
 
 
 def measure_decode(bench, rounds):
@@ -252,8 +259,7 @@ def builds(bench, rounds, which):
         build.run()
         ways, samples = build_ways(bench, build), {}
         for turn in range(rounds):
-            names = list(ways)
-            for name in names[turn % len(names):] + names[:turn % len(names)]:
+            for name in turned(ways, turn):
                 wall, cpu, events = ways[name]()
                 samples.setdefault(name, []).append((wall, cpu, events / 1e3, events / wall / 1e3))
         return {name: samples[name] for name in ways}
