@@ -31,7 +31,7 @@ worker_processes 1;
 events {{ worker_connections 256; }}
 http {{ access_log {folder}/access; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
- server {{ listen 127.0.0.1:{port}; root {folder}/www; }} }}
+ server {{ listen 127.0.0.1:{port}; root {folder}/www; {more} }} }}
 """
 
 
@@ -111,11 +111,11 @@ class SmallFiles:
 class WebServer:
     """nginx with one worker, and wrk that asks it; where there are two processors, each has its own."""
 
-    def __init__(self, bench):
+    def __init__(self, bench, more=""):
         for tool, package in (("nginx", "nginx-light"), ("wrk", "wrk"), ("taskset", "util-linux")):
             need_tool(tool, package)
         self.bench, folder = bench, os.path.join(bench.folder, "nginx")
-        os.makedirs(os.path.join(folder, "www"))
+        os.makedirs(os.path.join(folder, "www"), exist_ok=True)
         # The worker is another user.
         os.chmod(bench.folder, 0o711)
         with open(os.path.join(folder, "www", "index.html"), "w") as file:
@@ -126,7 +126,7 @@ class WebServer:
         config = os.path.join(folder, "nginx.conf")
         affinity = "worker_cpu_affinity 10;" if bench.cpu else ""
         with open(config, "w") as file:
-            file.write(NGINX.format(folder=folder, port=self.port, affinity=affinity))
+            file.write(NGINX.format(folder=folder, port=self.port, affinity=affinity, more=more))
         self.process = subprocess.Popen(["nginx", "-p", folder, "-e", os.path.join(folder, "errors"), "-c", config],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.worker = self.find_worker()
