@@ -553,17 +553,15 @@ assert memory < 64 + times // 4, (memory, said)' $times
 	cat >rules/busy.rule <<-'END'
 		EVENT seen { n: u64 }
 		RULE source PATTERN { [sys_enter_getppid:a] } DO { EMIT seen(n = 1) }
-		RULE busy PATTERN { [seen:s] } WHERE { s.n * 1.0 > 0.5 } RETURN { s.n }
 	END
+	for i in $(seq 20); do # so that a few events are too much on a machine with much else to do, too
+		echo "RULE busy$i PATTERN { [seen:s] } WHERE { s.n * 1.0 > 0.5 } RETURN { s.n }" >>rules/busy.rule
+	done
 	start --cpu-max 1 --rate 1000000
 	[[ $(asked '[r["place"] for r in u["busy.rule"]["rules"]]') == *user* ]]
-	for _ in $(seq 60); do
-		call 20000
-		! grep -q 'busy.rule: deactivated' log || break
-		sleep 0.1
-	done
+	echo 30000000 >&7 # without a pause, so that no second is quiet; ended with the puppet
+	await 'busy.rule: deactivated, because it used too much' log
 	grep -q 'matches are only counted from now on' log
-	grep -q 'busy.rule: deactivated, because it used too much' log
 	[ "$(asked 'u["busy.rule"]["state"]')" = loaded ]
 	ctl ping
 }
