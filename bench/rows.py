@@ -319,6 +319,32 @@ REPLAYS = {
 }
 
 
+ORDERS = {"pattern": "a pattern first, a rare number last", "numbers": "three numbers nearly always so, a rare name last"}
+
+
+def orders(bench, rounds, load, where):
+    """What bench/order-bench measures of a load, in the engine or in the kernel: order -> [ns per event]."""
+    def make():
+        bench.need_root()
+        program = need_built(os.path.join(bench.build, "bench", "order-bench"))
+        found = {}
+        for _ in range(rounds):
+            done = subprocess.run([program, "1"], env=bench.environment, capture_output=True, text=True)
+            if done.returncode or done.stderr:
+                raise Missing("order-bench: " + (done.stderr.strip()[-200:] or f"status {done.returncode}"))
+            title = None
+            for line in done.stdout.splitlines():
+                figure = re.match(r"  (engine|kernel) +(.*?) +([0-9.]+) ns ", line)
+                title = title if line.startswith(" ") else line
+                if figure:
+                    found.setdefault((title, figure[1]), {}).setdefault(figure[2], []).append(float(figure[3]))
+        return found
+    samples = once(bench, "orders", make).get((ORDERS[load], where), {})
+    if sorted(samples) != ["as measured", "as written", "cheapest first"]:
+        raise Missing(f"order-bench has no figures of `{ORDERS[load]}` in the {where}")
+    return samples
+
+
 def measure_jsonl(bench, rounds):
     events = os.path.join(bench.folder, "events.jsonl")
     count = 20_000 if bench.quick else 500_000
@@ -367,5 +393,8 @@ ROWS = [
     Row("size", "installed, stripped", "MiB", "", "<= 5 MiB", measure_installed),
     Row("engine", "engine over records in memory, one core", "million events/s", "",
         "one event >= 30, pair and negation >= 15", measure_engine),
+    *(Row(f"order-{load}-{where}", f"order of conditions ({title}), over records in memory, in the {where}, per event", "CPU ns",
+          "as written", "", lambda bench, rounds, load=load, where=where: orders(bench, rounds, load, where))
+      for load, title in ORDERS.items() for where in ("engine", "kernel")),
     Row("jsonl", "replay of a JSON-lines file, reading included", "million events/s", "one event", "", measure_jsonl),
 ]
