@@ -28,7 +28,7 @@ pid {folder}/pid;
 error_log {folder}/errors;
 worker_processes 1;
 {affinity}
-events {{ worker_connections 256; }}
+events {{ worker_connections 1024; }}
 http {{ access_log {folder}/access; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
  server {{ listen 127.0.0.1:{port}; root {folder}/www; {more} }} }}
@@ -146,9 +146,9 @@ class WebServer:
         with open(f"/proc/{self.worker}/schedstat") as file:
             return int(file.read().split()[0])
 
-    def ask(self, connections, seconds, *options):
-        """Has wrk ask it over so many connections: requests, and how many a second."""
-        done = subprocess.run(["taskset", "-c", "0", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *options,
+    def ask(self, connections, seconds, *options, before=()):
+        """Has wrk ask it over so many connections: requests, and how many a second. The command is put behind before."""
+        done = subprocess.run([*before, "taskset", "-c", "0", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *options,
                                f"http://127.0.0.1:{self.port}/index.html"], capture_output=True, text=True)
         count = re.search(r"(\d+) requests in", done.stdout)
         rate = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
