@@ -29,7 +29,7 @@
 	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"         \
 	"descriptor_made,descriptor_refused,descriptor_state,root_left,chroot_begun,chroot_done,program_connected," \
 	"program_half_connected,program_piped,connection_piped,"                                                    \
-	"run_from_temporary,program_changed,cred_change,"                                                           \
+	"file_reached,file_run,run_from_temporary,program_changed,cred_change,"                                     \
 	"cred_change_end,cred_exec,"                                                                                \
 	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver"
 
