@@ -5,20 +5,19 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "ebpf/kernel/array.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/matcher/matcher-priv.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct batch {
-	int map, program;
+	int program;
 	uint32_t stride;
-	uint8_t *memory; /* the number of records in the first stride, then the records */
-	size_t bytes;
+	struct ebpf_array records; /* in the first stride their number, then they */
 };
 
 /* The program has all parts of all types. */
@@ -50,7 +49,7 @@ static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *m
 	uint32_t out = ebpf_label(as);
 
 	ebpf_jump_if_imm(as, BPF_JGE, R1, BATCH_RECORDS_MAX, out);
-	ebpf_load_value(as, R6, batch->map, batch->stride);
+	ebpf_load_value(as, R6, batch->records.fd, batch->stride);
 	ebpf_alu_imm(as, BPF_MUL, R1, (int32_t)batch->stride);
 	ebpf_alu(as, BPF_ADD, R6, R1);
 	for (uint32_t type = 0; type < matcher->program->type_count; type++) {
@@ -79,7 +78,7 @@ static int load_batch_matcher(struct batch *batch, struct ebpf_matcher *matcher,
 
 	if (!as)
 		return diag_no_memory(diag);
-	ebpf_load_value(as, R1, batch->map, 0);
+	ebpf_load_value(as, R1, batch->records.fd, 0);
 	ebpf_load(as, BPF_DW, R1, R1, 0);
 	ebpf_load_function(as, R2, function_event(batch, matcher, as));
 	ebpf_mov_imm(as, R3, 0);
@@ -94,18 +93,11 @@ static int load_batch_matcher(struct batch *batch, struct ebpf_matcher *matcher,
 
 static int make_batch(struct batch *batch, struct ebpf_matcher *matcher, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int result = ebpf_array_init(&batch->records, "asterism_batch", batch->stride * (BATCH_RECORDS_MAX + 1), 1,
+				     PROT_READ | PROT_WRITE);
 
-	batch->bytes = (size_t)batch->stride * (BATCH_RECORDS_MAX + 1);
-	batch->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_batch", 4, (uint32_t)batch->bytes, 1, &opts);
-	if (batch->map < 0)
-		return diag_error(diag, NULL, batch->map, "the kernel refused memory for %d records",
-				  BATCH_RECORDS_MAX);
-	void *memory = mmap(NULL, batch->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, batch->map, 0);
-
-	if (memory == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "cannot map the records");
-	batch->memory = memory;
+	if (result)
+		return diag_error(diag, NULL, result, "the kernel refused memory for %d records", BATCH_RECORDS_MAX);
 	return load_batch_matcher(batch, matcher, diag);
 }
 
@@ -116,7 +108,7 @@ int batch_new(struct ebpf_matcher *matcher, uint32_t stride, struct asterism_dia
 
 	if (!batch)
 		return diag_no_memory(diag);
-	batch->map = batch->program = -1;
+	batch->program = -1;
 	batch->stride = (stride + 63) / 64 * 64;
 	error = make_batch(batch, matcher, diag);
 	if (error)
@@ -130,10 +122,7 @@ void batch_free(struct batch *batch)
 {
 	if (!batch)
 		return;
-	if (batch->memory)
-		munmap(batch->memory, batch->bytes);
-	if (batch->map >= 0)
-		close(batch->map);
+	ebpf_array_fini(&batch->records);
 	if (batch->program >= 0)
 		close(batch->program);
 	alloc_free(batch);
@@ -141,7 +130,7 @@ void batch_free(struct batch *batch)
 
 struct event_header *batch_record(struct batch *batch, uint32_t index)
 {
-	return (struct event_header *)(batch->memory + (size_t)batch->stride * (index + 1));
+	return (struct event_header *)((char *)batch->records.memory + (size_t)batch->stride * (index + 1));
 }
 
 int batch_run(struct batch *batch, uint32_t count, uint64_t *took_ns)
@@ -152,7 +141,7 @@ int batch_run(struct batch *batch, uint32_t count, uint64_t *took_ns)
 
 	if (count > BATCH_RECORDS_MAX)
 		return -EINVAL;
-	*(uint64_t *)batch->memory = count;
+	*(uint64_t *)batch->records.memory = count;
 	begin = clock_now_ns();
 	result = bpf_prog_test_run_opts(batch->program, &opts);
 	*took_ns = clock_now_ns() - begin;

@@ -389,7 +389,7 @@ static void find_acts(struct ebpf *ebpf, const struct ebpf_options *options)
 
 	ebpf->acts = (struct ebpf_acts){ .allowed = options->allowed,
 					 .anywhere = options->anywhere,
-					 .stops_fd = options->stops ? options->stops->fd : 0 };
+					 .stops_fd = options->stops ? options->stops->map.fd : 0 };
 	if (!ebpf->acts.allowed)
 		return;
 	path.type = btf_kernel_find(ebpf->btf, BTF_KIND_STRUCT, "task_struct");

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/errand.h"
+#include "ebpf/kernel/array.h"
 #include "ebpf/kernel/btf-path.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/memory/stack-copy.h"
@@ -16,7 +17,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { TRIES = 3, CONTEXT_TASK = 8 /* of struct bpf_iter__task */ };
@@ -37,8 +37,9 @@ struct seen {
 
 struct ebpf_thread_reader {
 	struct errand *errand; /* NULL: not begun yet */
-	int map, program;
-	struct seen *seen;
+	int program;
+	struct ebpf_array map;
+	struct seen *seen; /* in it */
 };
 
 /* What is read of struct task_struct, all of it less than 2^31. */
@@ -157,7 +158,7 @@ static int load_thread_reader(struct ebpf_thread_reader *reader, struct asterism
 		.features = &features,
 	};
 
-	emit_thread_lookup(as, &places, reader->map);
+	emit_thread_lookup(as, &places, reader->map.fd);
 	reader->program = ebpf_load_program(as, &options, diag);
 	ebpf_asm_free(as);
 	return reader->program < 0 ? reader->program : 0;
@@ -165,17 +166,11 @@ static int load_thread_reader(struct ebpf_thread_reader *reader, struct asterism
 
 static int make_thread_memory(struct ebpf_thread_reader *reader, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	int result = ebpf_array_init(&reader->map, "thread_stack", sizeof *reader->seen, 1, PROT_READ | PROT_WRITE);
 
-	reader->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "thread_stack", 4, sizeof *reader->seen, 1, &options);
-	if (reader->map < 0)
-		return diag_error(diag, NULL, reader->map, "cannot allocate memory for a stack: %s",
-				  strerror(-reader->map));
-	void *mapped = mmap(NULL, sizeof *reader->seen, PROT_READ | PROT_WRITE, MAP_SHARED, reader->map, 0);
-
-	if (mapped == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "cannot map the memory of a stack: %s", strerror(errno));
-	reader->seen = mapped;
+	if (result)
+		return diag_error(diag, NULL, result, "cannot allocate memory for a stack: %s", strerror(-result));
+	reader->seen = reader->map.memory;
 	return 0;
 }
 
@@ -232,10 +227,7 @@ static void dispose(void *context)
 {
 	struct ebpf_thread_reader *reader = context;
 
-	if (reader->seen)
-		munmap(reader->seen, sizeof *reader->seen);
-	if (reader->map >= 0)
-		close(reader->map);
+	ebpf_array_fini(&reader->map);
 	if (reader->program >= 0)
 		close(reader->program);
 	alloc_free(reader);
@@ -248,7 +240,7 @@ int ebpf_thread_reader_new(struct asterism_diag *diag, struct ebpf_thread_reader
 
 	if (!reader)
 		return diag_no_memory(diag);
-	reader->map = reader->program = -1;
+	reader->program = -1;
 	result = stack_image_is_known()
 			 ? make_thread_memory(reader, diag)
 			 : diag_error(diag, NULL, -EOPNOTSUPP, "the registers of this architecture are unknown");

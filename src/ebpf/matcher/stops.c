@@ -5,47 +5,21 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-static size_t mapped_bytes(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (sizeof(struct react_stop_table) + page - 1) / page * page;
-}
 
 int ebpf_stops_init(struct ebpf_stops *stops, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int result = ebpf_array_init(&stops->map, "asterism_stops", sizeof *stops->table, 1, PROT_READ | PROT_WRITE);
 
-	*stops = (struct ebpf_stops){ .fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_stops", 4,
-							   sizeof(struct react_stop_table), 1, &opts) };
-	if (stops->fd == -EPERM)
-		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
-	if (stops->fd < 0)
-		return diag_error(diag, NULL, stops->fd == -ENOMEM ? -ENOMEM : -EOPNOTSUPP,
-				  "the kernel refused a table of stopped processes: %s", strerror(-stops->fd));
-	void *memory = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, stops->fd, 0);
-
-	if (memory == MAP_FAILED) {
-		int error = -errno;
-
-		ebpf_stops_fini(stops);
-		return diag_error(diag, NULL, error, "cannot map the table of stopped processes: %s", strerror(-error));
-	}
-	stops->table = memory;
+	if (result)
+		return ebpf_map_refused(diag, result, "a table of stopped processes", sizeof *stops->table);
+	stops->table = stops->map.memory;
 	return 0;
 }
 
 void ebpf_stops_fini(struct ebpf_stops *stops)
 {
-	if (stops->table)
-		munmap(stops->table, mapped_bytes());
-	if (stops->fd > 0)
-		close(stops->fd);
-	*stops = (struct ebpf_stops){ .fd = -1 };
+	ebpf_array_fini(&stops->map);
+	stops->table = NULL;
 }
 
 int ebpf_stops_add(struct ebpf_stops *stops, int program_fd)

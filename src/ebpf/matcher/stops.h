@@ -6,12 +6,12 @@
  * else.
  */
 
-#include "base/diag.h"
+#include "ebpf/kernel/array.h"
 #include "react/stops.h"
 
 struct ebpf_stops {
-	int fd;
-	struct react_stop_table *table; /* mapped, so that a forked process shares it */
+	struct ebpf_array map;
+	struct react_stop_table *table; /* in it, so that a forked process shares it */
 };
 
 /* Returns 0, -EPERM, -ENOMEM, -EOPNOTSUPP with a message. The table is closed as yet. */

@@ -9,6 +9,7 @@
  */
 
 #include "base/diag.h"
+#include "ebpf/kernel/array.h"
 #include "ebpf/memory/memory.h"
 #include "ebpf/plan/plan.h"
 
@@ -20,12 +21,6 @@ enum { MEMORY_MAPS_MAX = 48 };
 struct memory_region {
 	uint32_t map; /* index in maps */
 	uint32_t off;
-};
-
-struct memory_map {
-	int fd;
-	uint64_t bytes;
-	uint8_t *memory; /* mapped into this process */
 };
 
 /* stack-ring.h */
@@ -72,8 +67,8 @@ struct memory_rule {
 struct memory {
 	const struct plan *plan;
 	uint32_t cpu_count;
-	struct memory_rule *rules; /* per rule of the program */
-	struct memory_map maps[MEMORY_MAPS_MAX];
+	struct memory_rule *rules;               /* per rule of the program */
+	struct ebpf_array maps[MEMORY_MAPS_MAX]; /* of those that are not made yet, bytes alone */
 	uint32_t map_count;
 	bool asked_large_values, large_values;
 	int ring_fd; /* of matches */
@@ -117,7 +112,7 @@ uint32_t ebpf_kept_events(const struct program *program, uint32_t rule);
 
 static inline void *memory_at(const struct memory *memory, const struct memory_region *region)
 {
-	return memory->maps[region->map].memory + region->off;
+	return (uint8_t *)memory->maps[region->map].memory + region->off;
 }
 
 #endif

@@ -11,8 +11,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -33,7 +31,7 @@ static uint64_t value_bytes_max(struct memory *memory, uint64_t bytes)
 
 int memory_place(struct memory *memory, uint64_t bytes, struct memory_region *region)
 {
-	struct memory_map *map = memory->map_count ? &memory->maps[memory->map_count - 1] : NULL;
+	struct ebpf_array *map = memory->map_count ? &memory->maps[memory->map_count - 1] : NULL;
 
 	bytes = (bytes + MATCHER_CACHE_LINE - 1) / MATCHER_CACHE_LINE * MATCHER_CACHE_LINE;
 	uint64_t most = value_bytes_max(memory, map ? map->bytes + bytes : bytes);
@@ -44,58 +42,24 @@ int memory_place(struct memory *memory, uint64_t bytes, struct memory_region *re
 		if (memory->map_count == MEMORY_MAPS_MAX)
 			return -E2BIG;
 		map = &memory->maps[memory->map_count++];
-		*map = (struct memory_map){ .fd = -1 };
+		*map = (struct ebpf_array){ 0 };
 	}
 	*region = (struct memory_region){ .map = (uint32_t)(map - memory->maps), .off = (uint32_t)map->bytes };
 	map->bytes += bytes;
 	return 0;
 }
 
-static uint64_t mapped_bytes(const struct memory_map *map)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return (map->bytes + page - 1) / page * page;
-}
-
-static int explain_map_error(struct asterism_diag *diag, int error, const char *what, uint64_t bytes)
-{
-	if (error == -EPERM)
-		return diag_error(diag, NULL, -EPERM, "creating BPF maps is not permitted (CAP_BPF)");
-	if (error == -ENOMEM) {
-		diag_add(diag, ASTERISM_ERROR, NULL, EBPF_MEMORY_HINT, "the kernel has no memory for %s of %llu bytes",
-			 what, (unsigned long long)bytes);
-		return -ENOMEM;
-	}
-	return diag_error(diag, NULL, error == -E2BIG ? -E2BIG : -EOPNOTSUPP, "the kernel refused %s of %llu bytes: %s",
-			  what, (unsigned long long)bytes, strerror(-error));
-}
-
-static int make_map_object(struct memory_map *map, struct asterism_diag *diag)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-
-	map->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "asterism_runs", 4, (uint32_t)map->bytes, 1, &opts);
-	if (map->fd < 0)
-		return explain_map_error(diag, map->fd, "a pool", map->bytes);
-	void *mapped = mmap(NULL, mapped_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, 0);
-
-	if (mapped == MAP_FAILED)
-		return explain_map_error(diag, -errno, "a mapping", map->bytes);
-	map->memory = mapped;
-	return 0;
-}
-
 int memory_make_maps(struct memory *memory, uint32_t ring_bytes, struct asterism_diag *diag)
 {
 	for (uint32_t i = 0; i < memory->map_count; i++) {
-		int error = make_map_object(&memory->maps[i], diag);
+		struct ebpf_array *map = &memory->maps[i];
+		int error = ebpf_array_init(map, "asterism_runs", (uint32_t)map->bytes, 1, PROT_READ | PROT_WRITE);
 
 		if (error)
-			return error;
+			return ebpf_map_refused(diag, error, "a pool", map->bytes);
 	}
 	memory->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "asterism_match", 0, 0, ring_bytes, NULL);
-	return memory->ring_fd < 0 ? explain_map_error(diag, memory->ring_fd, "a ring", ring_bytes) : 0;
+	return memory->ring_fd < 0 ? ebpf_map_refused(diag, memory->ring_fd, "a ring", ring_bytes) : 0;
 }
 
 int memory_make_queue(struct memory *memory, uint64_t bytes)
@@ -113,14 +77,8 @@ int memory_make_queue(struct memory *memory, uint64_t bytes)
 
 void memory_close_maps(struct memory *memory)
 {
-	for (uint32_t i = 0; i < memory->map_count; i++) {
-		struct memory_map *map = &memory->maps[i];
-
-		if (map->memory)
-			munmap(map->memory, mapped_bytes(map));
-		if (map->fd >= 0)
-			close(map->fd);
-	}
+	for (uint32_t i = 0; i < memory->map_count; i++)
+		ebpf_array_fini(&memory->maps[i]);
 	if (memory->ring_fd >= 0)
 		close(memory->ring_fd);
 	for (size_t i = 0; i < memory->queue_count; i++)

@@ -23,13 +23,13 @@ static void check_cpu(const struct record_rings *rings, struct ebpf_asm *as)
 void record_emit_control(const struct record_rings *rings, struct ebpf_asm *as, uint8_t reg)
 {
 	ebpf_alu_imm(as, BPF_MUL, R0, (int32_t)rings->stride);
-	ebpf_load_value(as, reg, rings->control_map, 0);
+	ebpf_load_value(as, reg, rings->control.fd, 0);
 	ebpf_alu(as, BPF_ADD, reg, R0);
 }
 
 void record_emit_sub_buffer(const struct record_rings *rings, struct ebpf_asm *as, int16_t key, uint32_t label)
 {
-	ebpf_load_map(as, R1, rings->data_map);
+	ebpf_load_map(as, R1, rings->data.fd);
 	ebpf_mov(as, R2, R10);
 	ebpf_alu_imm(as, BPF_ADD, R2, key);
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);

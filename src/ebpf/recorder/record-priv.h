@@ -4,18 +4,16 @@
 
 /* What makes up a recorder: the rings' maps, and the code that writes to them. */
 
+#include "ebpf/kernel/array.h"
 #include "ebpf/recorder/record.h"
 #include "ebpf/source/set.h"
 
 /* The rings of all CPUs. */
 struct record_rings {
 	uint32_t cpu_count, sub_units, sub_count;
-	/* One value; for every CPU stride bytes, in them its control block. */
-	int control_map;
+	struct ebpf_array control; /* one value; for every CPU stride bytes, in them its control block */
 	uint32_t stride;
-	int data_map; /* a value per sub-buffer, those of one CPU one after the other */
-	char *control, *data;
-	size_t control_bytes, data_bytes;
+	struct ebpf_array data; /* a value per sub-buffer, those of one CPU one after the other */
 };
 
 /* Stores what it has made even on failure; record_rings_fini gives it back. Returns 0, -EPERM, -ENOMEM, -E2BIG. */
@@ -25,12 +23,11 @@ void record_rings_fini(struct record_rings *rings);
 /* The view of one ring. */
 struct ring record_ring_view(const struct record_rings *rings, uint32_t cpu);
 
-/* Which types are taken, where that may change: a byte for each. map below 0: all are, always. */
+/* Which types are taken, where that may change: a byte for each. No map: all are, always. */
 enum { RECORD_GATES = 4096 };
 
 struct record_gates {
-	int map;
-	uint8_t *open; /* mapped */
+	struct ebpf_array open;
 };
 
 /* Stores what it has made even on failure, as record_rings_init. All are closed. Returns 0 or -errno, with a sentence.

@@ -134,7 +134,7 @@ static int make_layer(struct ebpf_recorder *recorder, const struct ebpf_record_t
 {
 	struct layer *layer;
 
-	if (recorder->gates.map >= 0 && recorder->count + count > RECORD_GATES)
+	if (recorder->gates.open.memory && recorder->count + count > RECORD_GATES)
 		return diag_error(diag, NULL, -E2BIG, "too many event types to record: the limit is %d", RECORD_GATES);
 	if (alloc_grow(&recorder->layers, &recorder->layer_capacity, recorder->layer_count, sizeof *recorder->layers))
 		return diag_no_memory(diag);
@@ -237,7 +237,6 @@ int ebpf_recorder_new(const struct ebpf_recorder_options *options, struct asteri
 
 	if (!recorder)
 		return diag_no_memory(diag);
-	recorder->rings.control_map = recorder->rings.data_map = recorder->gates.map = -1;
 	recorder->is_guest = options->is_guest;
 	result = open_recorder(recorder, options, diag);
 	if (result)
@@ -287,7 +286,7 @@ void ebpf_recorder_take(struct ebpf_recorder *recorder, size_t index, bool take)
 
 bool ebpf_recorder_takes(const struct ebpf_recorder *recorder, size_t index)
 {
-	return recorder->gates.map < 0 || record_gates_has(&recorder->gates, index);
+	return !recorder->gates.open.memory || record_gates_has(&recorder->gates, index);
 }
 
 static bool is_want_taken(void *context, const struct source_want *want)

@@ -8,12 +8,9 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static const char dispatcher[] = "ia32_sys_call";
-
-enum { COUNT_BYTES = sizeof(uint64_t) };
 
 static int load_call_programs(const struct calls_32bit *calls, uint32_t function,
 			      const struct calls_32bit_options *options)
@@ -36,7 +33,7 @@ static int load_call_programs(const struct calls_32bit *calls, uint32_t function
 	ebpf_mov(as, R8, R0);
 	ebpf_alu_imm(as, BPF_RSH, R8, 32);
 	scope_emit_test(options->scope, as, R8, out);
-	ebpf_load_value(as, R1, calls->map, 0);
+	ebpf_load_value(as, R1, calls->count.fd, 0);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
 	ebpf_bind(as, out);
@@ -50,20 +47,12 @@ static int load_call_programs(const struct calls_32bit *calls, uint32_t function
 
 static int start_call_programs(struct calls_32bit *calls, uint32_t function, const struct calls_32bit_options *options)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, map, .map_flags = BPF_F_MMAPABLE);
+	int result = ebpf_array_init(&calls->count, "calls_32bit", sizeof(uint64_t), 1, PROT_READ);
 
-	calls->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "calls_32bit", 4, COUNT_BYTES, 1, &map);
-	if (calls->map < 0)
-		return calls->map;
+	if (result)
+		return result;
 	calls->program = load_call_programs(calls, function, options);
-	if (calls->program < 0)
-		return calls->program;
-	void *page = mmap(NULL, COUNT_BYTES, PROT_READ, MAP_SHARED, calls->map, 0);
-
-	if (page == MAP_FAILED)
-		return -errno;
-	calls->count = page;
-	return calls_32bit_switch(calls, true, NULL);
+	return calls->program < 0 ? calls->program : calls_32bit_switch(calls, true, NULL);
 }
 
 void calls_32bit_init(struct calls_32bit *calls, struct source_plan *plan, const struct calls_32bit_options *options)
@@ -84,31 +73,29 @@ void calls_32bit_init(struct calls_32bit *calls, struct source_plan *plan, const
 
 void calls_32bit_fini(struct calls_32bit *calls)
 {
-	if (calls->count)
-		munmap(calls->count, COUNT_BYTES);
+	ebpf_array_fini(&calls->count);
 	if (calls->link >= 0)
 		close(calls->link);
 	if (calls->program >= 0)
 		close(calls->program);
-	if (calls->map >= 0)
-		close(calls->map);
-	*calls = (struct calls_32bit){ .map = -1, .program = -1, .link = -1 };
+	*calls = (struct calls_32bit){ .program = -1, .link = -1 };
 }
 
 void calls_32bit_begin(struct calls_32bit *calls)
 {
-	if (calls->count)
-		calls->before = __atomic_load_n(calls->count, __ATOMIC_RELAXED);
+	calls->before += calls_32bit_count(calls);
 }
 
 uint64_t calls_32bit_count(const struct calls_32bit *calls)
 {
-	return calls->count ? __atomic_load_n(calls->count, __ATOMIC_RELAXED) - calls->before : 0;
+	const uint64_t *count = calls->count.memory;
+
+	return count ? __atomic_load_n(count, __ATOMIC_RELAXED) - calls->before : 0;
 }
 
 int calls_32bit_switch(struct calls_32bit *calls, bool on, struct asterism_diag *diag)
 {
-	if (!calls->count || on == (calls->link >= 0))
+	if (!calls->count.memory || on == (calls->link >= 0))
 		return 0;
 	if (on) {
 		calls->link = attach_raw(calls->program, dispatcher, diag);

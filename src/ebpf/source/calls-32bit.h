@@ -7,12 +7,13 @@
  * such place a program that all calls run counts them, and has to look at each call's thread.
  */
 
+#include "ebpf/kernel/array.h"
 #include "ebpf/source/plan.h"
 #include "ebpf/source/scope.h"
 
 struct calls_32bit {
-	int map, program, link;
-	uint64_t *count; /* NULL: the plan's units count */
+	struct ebpf_array count; /* a u64; none: the plan's units count */
+	int program, link;
 	uint64_t before;
 };
 

@@ -5,11 +5,8 @@
 
 #include "ebpf/source/calls.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { CALLS_MAX = 6, COUNT_BYTES = IO_URING_OPCODES * sizeof(uint64_t) };
 
@@ -96,32 +93,21 @@ static int find_io_uring_type(const struct btf_kernel *btf, const struct event_t
 
 int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	const struct event_type *type;
 
-	ring->map = -1;
 	if (find_io_uring_type(btf, &type))
 		return diag_no_memory(diag);
 	ring->needs.body[0] = true;
 	ring->want = (struct source_want){ .type = type, .group = SOURCE_GROUP_OWN, .needs = &ring->needs };
-	ring->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "io_uring", 4, COUNT_BYTES, 1, &options);
-	if (ring->map < 0)
-		return diag_error(diag, NULL, ring->map, "cannot allocate memory for a program: %s",
-				  strerror(-ring->map));
-	void *page = mmap(NULL, COUNT_BYTES, PROT_READ, MAP_SHARED, ring->map, 0);
+	int result = ebpf_array_init(&ring->counts, "io_uring", COUNT_BYTES, 1, PROT_READ);
 
-	if (page == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
-	ring->counts = page;
-	return 0;
+	return result ? diag_error(diag, NULL, result, "cannot allocate memory for a program: %s", strerror(-result))
+		      : 0;
 }
 
 void io_uring_fini(struct io_uring *ring)
 {
-	if (ring->counts)
-		munmap(ring->counts, COUNT_BYTES);
-	if (ring->counts || ring->map > 0)
-		close(ring->map);
+	ebpf_array_fini(&ring->counts);
 }
 
 void io_uring_emit(const struct io_uring *ring, struct ebpf_asm *as)
@@ -133,7 +119,7 @@ void io_uring_emit(const struct io_uring *ring, struct ebpf_asm *as)
 	ebpf_mov_imm(as, R3, IO_URING_OTHER);
 	ebpf_bind(as, known);
 	ebpf_alu_imm(as, BPF_LSH, R3, 3);
-	ebpf_load_value(as, R1, ring->map, 0);
+	ebpf_load_value(as, R1, ring->counts.fd, 0);
 	ebpf_alu(as, BPF_ADD, R1, R3);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
@@ -141,11 +127,12 @@ void io_uring_emit(const struct io_uring *ring, struct ebpf_asm *as)
 
 uint64_t io_uring_count(const struct io_uring *ring, uint64_t opcodes)
 {
+	const uint64_t *counts = ring->counts.memory;
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; ring->counts && i < IO_URING_OPCODES; i++)
+	for (uint32_t i = 0; counts && i < IO_URING_OPCODES; i++)
 		if (opcodes >> i & 1)
-			count += __atomic_load_n(&ring->counts[i], __ATOMIC_RELAXED);
+			count += __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
 	return count;
 }
 

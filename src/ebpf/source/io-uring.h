@@ -7,6 +7,7 @@
  * rules that look for calls which an operation can stand for are told.
  */
 
+#include "ebpf/kernel/array.h"
 #include "ebpf/path/value.h"
 #include "ebpf/source/plan.h"
 
@@ -16,9 +17,8 @@ enum { IO_URING_OTHER = 63, IO_URING_OPCODES };
 
 struct io_uring {
 	struct ebpf_needs needs;
-	struct source_want want; /* of its own program */
-	int map;
-	uint64_t *counts; /* by opcode; NULL: nothing is counted */
+	struct source_want want;  /* of its own program */
+	struct ebpf_array counts; /* a u64 by opcode; none: nothing is counted */
 };
 
 /* Stores what it has made even on failure. Returns 0, -EPERM, -ENOMEM, with a sentence. */

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/proc.h"
+#include "ebpf/kernel/array.h"
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/path/resolve.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,18 +41,16 @@ enum { PROGRAMS_MAX = 5 };
 struct scope {
 	enum ebpf_scope kind; /* with a filter over everything a tree whose roots the filter finds */
 	const struct ebpf_scope_filter *filter;
-	bool everywhere; /* the filter is over everything */
-	uint32_t own;    /* our process, as the initial namespace numbers it */
-	bool can_name;   /* our ids are those of the initial namespace */
-	uint32_t ids;    /* covered: 0 .. ids - 1 */
-	int map;
+	bool everywhere;        /* the filter is over everything */
+	uint32_t own;           /* our process, as the initial namespace numbers it */
+	bool can_name;          /* our ids are those of the initial namespace */
+	uint32_t ids;           /* covered: 0 .. ids - 1 */
+	struct ebpf_array sets; /* the observed; then, with a filter that is not over everything, those it is about */
 	struct {
 		int program, link;
 		const char *place;
 	} programs[PROGRAMS_MAX];
 	size_t program_count;
-	uint64_t *words; /* the observed; then, with a filter that is not over everything, those it is about */
-	size_t bytes;
 };
 
 /* A second set stands behind the first. */
@@ -118,21 +116,13 @@ static int ask_own_id(const struct ebpf_features *features, struct asterism_diag
 
 static int make_scope_map(struct scope *scope, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
 	scope->ids = read_ids();
-	scope->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "scope", 4, scope->ids / 8 + scope_base(scope), 1, &options);
-	if (scope->map < 0)
-		return diag_error(diag, NULL, scope->map, "cannot create the set of observed processes: %s",
-				  strerror(-scope->map));
-	scope->bytes = (scope->ids / 8 + scope_base(scope) + page - 1) / page * page;
-	scope->words = mmap(NULL, scope->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, scope->map, 0);
-	if (scope->words == MAP_FAILED) {
-		scope->words = NULL;
-		return diag_error(diag, NULL, -errno, "cannot map the set of observed processes: %s", strerror(errno));
-	}
-	return 0;
+	int result =
+		ebpf_array_init(&scope->sets, "scope", scope->ids / 8 + scope_base(scope), 1, PROT_READ | PROT_WRITE);
+
+	return result ? diag_error(diag, NULL, result, "cannot create the set of observed processes: %s",
+				   strerror(-result))
+		      : 0;
 }
 
 /* A set of processes in the map, by its place there, and which one of them. */
@@ -150,7 +140,7 @@ static void emit_bit(const struct scope *scope, struct ebpf_asm *as, struct memb
 	ebpf_mov(as, R0, id);
 	ebpf_alu_imm(as, BPF_RSH, R0, 6);
 	ebpf_alu_imm(as, BPF_LSH, R0, 3);
-	ebpf_load_value(as, R1, scope->map, member.set);
+	ebpf_load_value(as, R1, scope->sets.fd, member.set);
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_mov(as, R2, id);
 	ebpf_alu_imm(as, BPF_AND, R2, WORD_BITS - 1);
@@ -177,7 +167,7 @@ static void emit_member_test(const struct scope *scope, struct ebpf_asm *as, str
 	ebpf_jump_if_imm(as, BPF_JGE, id, (int32_t)scope->ids, label);
 	ebpf_mov(as, R0, id);
 	ebpf_alu_imm(as, BPF_RSH, R0, 3);
-	ebpf_load_value(as, R1, scope->map, member.set);
+	ebpf_load_value(as, R1, scope->sets.fd, member.set);
 	ebpf_alu(as, BPF_ADD, R1, R0);
 	ebpf_load(as, BPF_B, R1, R1, 0);
 	ebpf_mov(as, R0, id);
@@ -417,7 +407,6 @@ int scope_new(const struct scope_options *options, struct asterism_diag *diag, s
 	scope->filter = options->filter;
 	scope->everywhere = scope->filter && options->kind == EBPF_SCOPE_ALL;
 	scope->kind = scope->everywhere ? EBPF_SCOPE_TREE : options->kind;
-	scope->map = -1;
 	scope->own = (uint32_t)getpid();
 	scope->can_name = ebpf_ids_are_own();
 	if (!scope->can_name && scope->filter)
@@ -446,10 +435,7 @@ void scope_free(struct scope *scope)
 			close(scope->programs[i].link);
 		close(scope->programs[i].program);
 	}
-	if (scope->words)
-		munmap(scope->words, scope->bytes);
-	if (scope->map >= 0)
-		close(scope->map);
+	ebpf_array_fini(&scope->sets);
 	alloc_free(scope);
 }
 
@@ -457,14 +443,14 @@ void scope_free(struct scope *scope)
 static bool set_scope_bit(struct scope *scope, uint32_t set_at, uint32_t id)
 {
 	uint64_t bit = UINT64_C(1) << (id % WORD_BITS);
-	uint64_t *word = &scope->words[set_at / sizeof *scope->words + id / WORD_BITS];
+	uint64_t *word = (uint64_t *)scope->sets.memory + set_at / sizeof *word + id / WORD_BITS;
 
 	return !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit);
 }
 
 static bool has_scope_pid(const struct scope *scope, uint32_t set_at, pid_t pid)
 {
-	const uint64_t *words = scope->words + set_at / sizeof *scope->words;
+	const uint64_t *words = (const uint64_t *)scope->sets.memory + set_at / sizeof *words;
 
 	if (pid <= 0 || (uint32_t)pid >= scope->ids)
 		return false;

@@ -14,7 +14,7 @@ static uint64_t sum(const struct source_set *set, size_t counter)
 		const struct loaded *program = &set->programs[i];
 
 		for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
-			const char *counters = (const char *)program->page + (size_t)cpu * program->stride;
+			const char *counters = (const char *)program->area.memory + (size_t)cpu * program->stride;
 
 			count +=
 				__atomic_load_n((const uint64_t *)(const void *)(counters + counter), __ATOMIC_RELAXED);

@@ -4,6 +4,7 @@
 
 /* What a set of programs consists of. */
 
+#include "ebpf/kernel/array.h"
 #include "ebpf/kernel/attach.h"
 #include "ebpf/kernel/load.h"
 #include "ebpf/source/await.h"
@@ -23,10 +24,9 @@ struct loaded {
 	const struct source_spot *spots; /* of probes in user code; the plan's */
 	size_t spot_count;
 	uint64_t bits; /* those of its entries: it is attached at spots with one of them */
-	int program, memory;
-	void *page; /* memory, mapped */
+	int program;
+	struct ebpf_array area; /* a part for each CPU of stride bytes, and one for all */
 	uint32_t stride;
-	size_t bytes;
 	struct watch *watch;              /* who counts what the kernel does not; may be NULL */
 	int64_t misses;                   /* -1: the kernel does not count */
 	const struct source_node *number; /* source/calls.h; NULL: it judges no call by it */

@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters), LOADERS_MAX = 4 };
@@ -29,7 +28,7 @@ static const uint64_t misses_wait_ns = 500 * 1000 * 1000;
 /* NULL: operations of io_uring are not counted. */
 static const struct source_want *ring_want(const struct source_set *set)
 {
-	return set->ring.counts ? &set->wants[set->options.count] : NULL;
+	return set->ring.counts.memory ? &set->wants[set->options.count] : NULL;
 }
 
 static void set_codegen_begin(void *context, struct ebpf_asm *as, const struct source_unit *unit,
@@ -71,23 +70,12 @@ static void set_codegen_unread(void *context, struct ebpf_asm *as, const struct 
 static int make_program_memory(struct source_set *set, struct loaded *program, uint32_t scratch,
 			       struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
 	program->stride = (COUNTER_BYTES + scratch + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-	uint32_t parts = program->stride * set->cpu_count;
+	uint32_t bytes = program->stride * set->cpu_count + SOURCE_CALLS;
+	int result = ebpf_array_init(&program->area, "program", bytes, 1, PROT_READ | PROT_WRITE);
 
-	program->memory = bpf_map_create(BPF_MAP_TYPE_ARRAY, "program", 4, parts + SOURCE_CALLS, 1, &options);
-	if (program->memory < 0)
-		return diag_error(diag, NULL, program->memory, "cannot allocate memory for a program: %s",
-				  strerror(-program->memory));
-	program->bytes = ((size_t)parts + SOURCE_CALLS + page - 1) / page * page;
-	program->page = mmap(NULL, program->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, program->memory, 0);
-	if (program->page == MAP_FAILED) {
-		program->page = NULL;
-		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
-	}
-	return 0;
+	return result ? diag_error(diag, NULL, result, "cannot allocate memory for a program: %s", strerror(-result))
+		      : 0;
 }
 
 /* The code of program, and what it is loaded with. NULL: no memory. */
@@ -108,7 +96,7 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 		.number = program->number,
 		.late = program->late,
 		.prefetches = program->prefetches,
-		.memory = { program->memory, program->stride, set->cpu_count, 0 },
+		.memory = { program->area.fd, program->stride, set->cpu_count, 0 },
 	};
 	*load = (struct ebpf_load_options){
 		.name = colon ? colon + 1 : program->tracepoint,
@@ -151,12 +139,9 @@ static int load_once(struct source_set *set, const struct source_unit *unit, str
 static void close_program(struct loaded *program)
 {
 	watch_free(program->watch);
-	if (program->page)
-		munmap(program->page, program->bytes);
+	ebpf_array_fini(&program->area);
 	if (program->program >= 0)
 		close(program->program);
-	if (program->memory >= 0)
-		close(program->memory);
 }
 
 /* The program is one of the set, or gone where result says that it failed. Gives result. */
@@ -195,7 +180,6 @@ static struct loaded new_program(const struct source_unit *unit, const struct la
 		.late = late,
 		.past = late && late->after,
 		.program = -1,
-		.memory = -1,
 	};
 }
 
@@ -206,7 +190,8 @@ static int make_unit_memory(struct source_set *set, const struct source_unit *un
 		set, program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
 
 	if (!result && !program->late)
-		program->number = source_calls_find(unit, (uint8_t *)program->page + program->stride * set->cpu_count);
+		program->number =
+			source_calls_find(unit, (uint8_t *)program->area.memory + program->stride * set->cpu_count);
 	return result;
 }
 
@@ -305,7 +290,6 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 		.bits = bits_of_entries(unit, true),
 		.prefetches = true,
 		.program = -1,
-		.memory = -1,
 	};
 	int result = make_program_memory(set, &program, source_prefetch_bytes(unit), diag);
 
@@ -490,7 +474,7 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	if (!set)
 		return diag_no_memory(diag);
 	set->options = *options;
-	set->calls = (struct calls_32bit){ .map = -1, .program = -1, .link = -1 };
+	set->calls = (struct calls_32bit){ .program = -1, .link = -1 };
 	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
 	cpus = ebpf_possible_cpus(diag);
 	result = cpus < 0 ? cpus : 0;

@@ -8,13 +8,13 @@
 #include "ebpf/source/ship.h"
 
 #include "base/alloc.h"
+#include "ebpf/kernel/array.h"
 #include "ebpf/kernel/consumer.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* In the high bits of the seq field of a record on its way: flags of its type. */
@@ -23,8 +23,8 @@ enum { SEQ_FLAGS_SHIFT = 32 };
 
 struct ship {
 	struct ship_options options;
-	int ring_map, lost_map;
-	uint64_t *lost_page; /* the kernel's count */
+	int ring_map;
+	struct ebpf_array lost; /* the kernel's count, a u64 */
 	uint64_t lost_seen;
 	uint64_t seq;
 	struct consumer *reader;
@@ -33,22 +33,14 @@ struct ship {
 
 static int make_maps(struct ship *ship, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-
 	ship->ring_map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ship", 0, 0, ship->options.ring_bytes, NULL);
 	if (ship->ring_map < 0)
 		return diag_error(diag, NULL, ship->ring_map, "cannot create a ring of %u bytes for events: %s",
 				  ship->options.ring_bytes, strerror(-ship->ring_map));
-	ship->lost_map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ship_lost", 4, 8, 1, &options);
-	if (ship->lost_map < 0)
-		return diag_error(diag, NULL, ship->lost_map, "cannot create a counter of lost events: %s",
-				  strerror(-ship->lost_map));
-	ship->lost_page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, ship->lost_map, 0);
-	if (ship->lost_page == MAP_FAILED) {
-		ship->lost_page = NULL;
-		return diag_error(diag, NULL, -errno, "cannot map a counter of lost events: %s", strerror(errno));
-	}
-	return 0;
+	int result = ebpf_array_init(&ship->lost, "ship_lost", sizeof(uint64_t), 1, PROT_READ);
+
+	return result ? diag_error(diag, NULL, result, "cannot create a counter of lost events: %s", strerror(-result))
+		      : 0;
 }
 
 static void see_lost(struct ship *ship, uint64_t lost)
@@ -88,7 +80,7 @@ int ship_new(const struct ship_options *options, struct asterism_diag *diag, str
 	ship->options = *options;
 	if (!ship->options.ring_bytes)
 		ship->options.ring_bytes = SHIP_RING_BYTES;
-	ship->ring_map = ship->lost_map = -1;
+	ship->ring_map = -1;
 	int result = make_maps(ship, diag);
 
 	if (!result) {
@@ -110,18 +102,15 @@ void ship_free(struct ship *ship)
 	if (!ship)
 		return;
 	consumer_free(ship->reader);
-	if (ship->lost_page)
-		munmap(ship->lost_page, (size_t)sysconf(_SC_PAGESIZE));
+	ebpf_array_fini(&ship->lost);
 	if (ship->ring_map >= 0)
 		close(ship->ring_map);
-	if (ship->lost_map >= 0)
-		close(ship->lost_map);
 	alloc_free(ship);
 }
 
 static void emit_lost(const struct ship *ship, struct ebpf_asm *as)
 {
-	ebpf_load_value(as, R1, ship->lost_map, 0);
+	ebpf_load_value(as, R1, ship->lost.fd, 0);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
 }
@@ -138,7 +127,7 @@ void ship_emit(const struct ship *ship, struct ebpf_asm *as, uint32_t bytes, uin
 	ebpf_jump_if_imm(as, BPF_JLT, R0, (int32_t)(ship->options.ring_bytes / 2), quiet);
 	ebpf_mov_imm(as, R4, BPF_RB_FORCE_WAKEUP);
 	ebpf_bind(as, quiet);
-	ebpf_load_value(as, R1, ship->lost_map, 0);
+	ebpf_load_value(as, R1, ship->lost.fd, 0);
 	ebpf_load(as, BPF_DW, R1, R1, 0);
 	if (flags) {
 		ebpf_mov_imm(as, R2, (uint64_t)flags << SEQ_FLAGS_SHIFT);
@@ -166,7 +155,7 @@ int ship_poll(struct ship *ship)
 
 	if (result < 0)
 		return result;
-	see_lost(ship, __atomic_load_n(ship->lost_page, __ATOMIC_RELAXED));
+	see_lost(ship, __atomic_load_n((const uint64_t *)ship->lost.memory, __ATOMIC_RELAXED));
 	return 0;
 }
 

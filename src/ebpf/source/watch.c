@@ -4,21 +4,21 @@
 #include "ebpf/source/watch.h"
 
 #include "base/alloc.h"
+#include "ebpf/kernel/array.h"
 #include "ebpf/kernel/load.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static const char at_work[] = "bpf_prog_active"; /* of each CPU, an int */
 
 struct watch {
 	const char *name;
-	int memory, program, link;
+	struct ebpf_array count; /* a u64 */
+	int program, link;
 	bool is_blind;
-	uint64_t *count;
 };
 
 static void emit_watch(struct ebpf_asm *as, uint32_t variable, int memory)
@@ -48,7 +48,7 @@ static int load_watch_program(struct watch *watch, uint32_t variable, const stru
 
 	if (!as)
 		return diag_no_memory(diag);
-	emit_watch(as, variable, watch->memory);
+	emit_watch(as, variable, watch->count.fd);
 	watch->program = ebpf_load_program(as, &options, NULL);
 	ebpf_asm_free(as);
 	return watch->program < 0 ? watch->program : 0;
@@ -56,18 +56,10 @@ static int load_watch_program(struct watch *watch, uint32_t variable, const stru
 
 static int make_watch_memory(struct watch *watch, struct asterism_diag *diag)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	int result = ebpf_array_init(&watch->count, "watch", sizeof(uint64_t), 1, PROT_READ);
 
-	watch->memory = bpf_map_create(BPF_MAP_TYPE_ARRAY, "watch", 4, sizeof *watch->count, 1, &options);
-	if (watch->memory < 0)
-		return diag_error(diag, NULL, watch->memory, "cannot allocate memory for a program: %s",
-				  strerror(-watch->memory));
-	void *page = mmap(NULL, sizeof *watch->count, PROT_READ, MAP_SHARED, watch->memory, 0);
-
-	if (page == MAP_FAILED)
-		return diag_error(diag, NULL, -errno, "cannot map the memory of a program: %s", strerror(errno));
-	watch->count = page;
-	return 0;
+	return result ? diag_error(diag, NULL, result, "cannot allocate memory for a program: %s", strerror(-result))
+		      : 0;
 }
 
 int watch_new(const char *tracepoint, const struct btf_kernel *btf, const struct ebpf_features *features,
@@ -79,7 +71,7 @@ int watch_new(const char *tracepoint, const struct btf_kernel *btf, const struct
 	*made = NULL;
 	if (!watch)
 		return variable ? diag_no_memory(diag) : 0;
-	*watch = (struct watch){ .name = strchr(tracepoint, ':') + 1, .memory = -1, .program = -1, .link = -1 };
+	*watch = (struct watch){ .name = strchr(tracepoint, ':') + 1, .program = -1, .link = -1 };
 	int result = make_watch_memory(watch, diag);
 
 	if (!result)
@@ -96,12 +88,9 @@ void watch_free(struct watch *watch)
 	if (!watch)
 		return;
 	watch_detach(watch);
-	if (watch->count)
-		munmap(watch->count, sizeof *watch->count);
+	ebpf_array_fini(&watch->count);
 	if (watch->program >= 0)
 		close(watch->program);
-	if (watch->memory >= 0)
-		close(watch->memory);
 	alloc_free(watch);
 }
 
@@ -125,5 +114,7 @@ void watch_detach(struct watch *watch)
 
 int64_t watch_misses(const struct watch *watch)
 {
-	return watch->is_blind ? -1 : (int64_t)__atomic_load_n(watch->count, __ATOMIC_RELAXED);
+	const int64_t *count = watch->count.memory;
+
+	return watch->is_blind ? -1 : __atomic_load_n(count, __ATOMIC_RELAXED);
 }

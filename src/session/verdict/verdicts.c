@@ -84,7 +84,6 @@ int verdicts_new(const struct responses_options *options, struct reactions *reac
 	if (!verdicts)
 		return diag_no_memory(diag);
 	verdicts->diag = diag;
-	verdicts->stopping.stops.fd = -1;
 	verdicts->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	result = verdicts->epoll_fd < 0 ? diag_error(diag, NULL, -errno, "cannot create an epoll descriptor") : 0;
 	if (!result)
