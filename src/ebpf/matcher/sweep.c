@@ -21,6 +21,9 @@
 /* How long a timer may go unnoticed that is set for a time which is not known before. */
 enum { TIMER_WAIT_NS = 10 * 1000 * 1000 };
 
+/* How long the first runs of a rule that has none may keep their places after their time, when nothing else is due. */
+enum { PLACES_WAIT_NS = 50 * 1000 * 1000 };
+
 static int compare_overdue(const void *left, const void *right)
 {
 	const struct matcher_due *a = left, *b = right;
@@ -103,6 +106,17 @@ static bool only_ends(const struct ebpf_matcher *matcher, const struct plan_rule
 	       !(program_states(matcher->program, rule->rule)[state].flags & PROGRAM_STATE_DEADLINE);
 }
 
+/* Whether nothing is told when the time of any run of the rule is up. */
+static bool ends_in_silence(const struct ebpf_matcher *matcher, const struct plan_rule *rule)
+{
+	const struct program_state *states = program_states(matcher->program, rule->rule);
+
+	for (uint32_t i = 0; i < rule->rule->state_count; i++)
+		if (states[i].flags & PROGRAM_STATE_DEADLINE)
+			return false;
+	return !rule->timed;
+}
+
 /* Adds the overdue runs of rule and notes when it must be looked at again. */
 static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint64_t now)
 {
@@ -112,6 +126,7 @@ static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_
 	const struct matcher_control *control = memory_at(&matcher->memory, &at->control);
 	const uint8_t *runs = memory_at(&matcher->memory, &at->runs);
 	uint64_t used;
+	bool is_open = false;
 
 	watch->look_again =
 		rule->timed || !rule->rule->within_ns ? UINT64_MAX : later_deadline(now, rule->rule->within_ns);
@@ -127,6 +142,7 @@ static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_
 
 		if (!__atomic_load_n(&run->bucket, __ATOMIC_RELAXED))
 			continue;
+		is_open = true;
 		if (rule->rule->loss == PROGRAM_DISCARD && run->epoch != (uint32_t)watch->swept_epoch)
 			deadline = 0; /* its time is up at once */
 		if (deadline >= now) {
@@ -143,6 +159,9 @@ static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_
 								       .made = run->made,
 								       .ordinal = run->ordinal };
 	}
+	if (!is_open && matcher->options.live && ends_in_silence(matcher, rule) &&
+	    rule->rule->within_ns < PLACES_WAIT_NS && watch->look_again != UINT64_MAX)
+		watch->look_again = later_deadline(now, PLACES_WAIT_NS);
 	return 0;
 }
 

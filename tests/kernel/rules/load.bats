@@ -56,3 +56,33 @@ loaded() {
 	[ "$once" -gt 0 ]
 	[ "$twice" -lt $((once * 13 / 5)) ]
 }
+
+@test "a short WITHIN costs nothing while no run is open, and ends runs on time" {
+	cat >short.rule <<-'END'
+		RULE short PATTERN { [sys_enter_fchdir:a, sys_enter_fsync:b] } WHERE { b.fd == a.fd } WITHIN 5ms POOL 4
+	END
+	cat >calls.py <<-'END'
+		import os, time
+		time.sleep(4)
+		for i in range(40): # more than there are places, each of them late
+		    try:
+		        os.fchdir(1000 + i)
+		    except OSError:
+		        pass
+		    time.sleep(0.06)
+		    try:
+		        os.fsync(1000 + i)
+		    except OSError:
+		        pass
+	END
+	"$ASTERISM" run -q -f json short.rule -- python3 calls.py >lines &
+	local session=$! switches before
+	sleep 2
+	before=$(awk '/^voluntary/ { print $2 }' "/proc/$session/status")
+	sleep 1
+	switches=$(($(awk '/^voluntary/ { print $2 }' "/proc/$session/status") - before))
+	wait "$session"
+	echo "$switches turns in a second"
+	((switches < 50))
+	grep -q '"short":{"matches":0,"runs_opened":40,[^}]*"pool_exhausted":0,' lines
+}
