@@ -19,7 +19,7 @@
 enum {
 	RATE_DEFAULT = 1000,
 	UNITS_DEFAULT = 256,
-	MEMORY_DEFAULT = 512 << 20,
+	MEMORY_DEFAULT = 768 << 20,
 	RECORDINGS_DEFAULT = 1 << 30,
 	USAGE = 1 + 2
 };
@@ -100,7 +100,7 @@ static const struct cli_option rows[OPTION_COUNT] = {
 			     .help = "let the kernel measure the time of BPF programs, for the metrics" },
 	[OPTION_MEMORY_MAX] = { "memory-max", 0, CLI_SIZE, "SIZE", NULL,
 				"load no more rules when the daemon uses this much memory, BPF maps included (default: "
-				"512M)",
+				"768M)",
 				.most = UINT64_C(1) << 40 },
 	[OPTION_METRICS] = { "metrics", 0, CLI_TEXT, "ADDRESS:PORT", NULL,
 			     "serve metrics for Prometheus over HTTP, at /metrics; on 127.0.0.1 without an ADDRESS" },

@@ -549,6 +549,30 @@ assert memory < 64 + times // 4, (memory, said)' $times
 	[ "$(asked 'list(u), q["daemon"]["kernel_bytes"]')" = "([], 0)" ]
 }
 
+@test "the curated rules fit what the daemon may take by itself, and what its unit may" {
+	"$ASTERISM" check @default | sed -n 's/^\(.*\.rule\):[0-9]*: .*/\1/p' | sort -u >curated
+	[ "$(wc -l <curated)" -gt 15 ]
+	xargs -d '\n' cp -t rules <curated
+	unit=$build/data/asterismd.service
+	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out \
+		$(grep -o -- '--memory-max [^ ]*' "$unit") 2>log 3>&- 6<&- 7>&- &
+	daemon=$!
+	ASTERISM_TEST_PATIENCE=6 wait_for says_or_ended observing "$daemon" log
+	grep -q "observing with $(wc -l <curated) active units" log
+	[ "$(asked 'len(u)')" = "$(wc -l <curated)" ]
+	# Twice: with the default as well as with the unit's own words; and the kernel's limit is above both.
+	python3 - "$unit" "$("$asterismd" --help | grep -A1 -- --memory-max)" <<-'END'
+		import re, sys
+		unit = open(sys.argv[1]).read()
+		size = {"M": 1, "G": 1024}
+		asked = re.search(r"--memory-max (\d+)([MG])", unit)
+		limit = re.search(r"^MemoryMax=(\d+)([MG])", unit, re.M)
+		default = re.search(r"default: *(\d+)([MG])", sys.argv[2])
+		mib = [int(m[1]) * size[m[2]] for m in (asked, default, limit)]
+		assert mib[0] == mib[1] < mib[2], mib
+	END
+}
+
 @test "too much of the processor: matches are only counted, then a unit of user space goes" {
 	cat >rules/busy.rule <<-'END'
 		EVENT seen { n: u64 }
