@@ -323,6 +323,20 @@ static void on_call(struct followed *at)
 		at->pass->lanes[at->thread].call = id >= 0 && id < PASS_CALLS ? (uint32_t)id + 1 : 0;
 }
 
+/* What a thread that was asleep when the recording began is blocked for; any event of its own would have come later. */
+static void on_call_state(struct followed *at)
+{
+	struct report_pass *pass = at->pass;
+	uint32_t thread = pass_thread_find(pass, (uint32_t)followed_number(at, CALL_STATE_TID));
+	struct pass_lane *lane = thread == REPORT_NONE ? NULL : &pass->lanes[thread];
+	int64_t id = followed_number(at, CALL_ID);
+
+	if (!lane || lane->state != REPORT_BLOCKED || lane->reason != REASON_NONE || id < 0 || id >= PASS_CALLS)
+		return;
+	lane->call = (uint32_t)id + 1;
+	lane->reason = pass_call_name(pass, (uint32_t)id, false);
+}
+
 static void on_call_end(struct followed *at)
 {
 	if (at->thread != REPORT_NONE)
@@ -385,6 +399,7 @@ static const struct {
 	[ROLE_STATE] = { on_state, false, false },
 	[ROLE_PRIORITY] = { on_priority, false, true },
 	[ROLE_CALL] = { on_call, true, true },
+	[ROLE_CALL_STATE] = { on_call_state, false, false },
 	[ROLE_CALL_END] = { on_call_end, true, true },
 	[ROLE_IRQ] = { on_interrupt, true, true },
 	[ROLE_IRQ_END] = { on_interrupt_end, true, true },

@@ -43,6 +43,7 @@ enum report_role {
 	ROLE_CONDITION, /* a mutex is given back to wait for a condition */
 	ROLE_CONDITION_END,
 	ROLE_THREAD_MADE, /* pthread_create: the start function */
+	ROLE_CALL_STATE,  /* the call that a thread was in when recording began */
 	ROLE_MATCH,
 	ROLE_COUNT,
 };
@@ -93,6 +94,7 @@ enum {
 	CALL_ARG1,
 	CALL_ARG2,
 	CALL_ARG3,
+	CALL_STATE_TID, /* behind what any call has */
 	CALL_END_ID = 0,
 	CALL_END_RET,
 	IRQ_NUMBER = 0,

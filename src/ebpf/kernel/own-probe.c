@@ -22,6 +22,12 @@ static PROBED void thread_state(uint64_t pid, uint64_t threads, uint64_t now, co
 	__asm__ volatile("" ::"r"(pid), "r"(threads), "r"(now), "r"(state), "r"(comm) : "memory");
 }
 
+/* thread holds the thread, and above it the number of the call. */
+static PROBED void call_state(uint64_t pid, uint64_t thread, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3)
+{
+	__asm__ volatile("" ::"r"(pid), "r"(thread), "r"(arg0), "r"(arg1), "r"(arg2), "r"(arg3) : "memory");
+}
+
 static PROBED void process_arguments(uint64_t pid, const char *arguments)
 {
 	__asm__ volatile("" ::"r"(pid), "r"(arguments) : "memory");
@@ -47,6 +53,12 @@ void own_probe_thread_state(const struct own_thread_state *state)
 		     state->comm);
 }
 
+void own_probe_call_state(const struct own_call_state *state)
+{
+	call_state((uint64_t)state->pid, (uint32_t)state->tid | (uint64_t)state->id << 32, state->args[0],
+		   state->args[1], state->args[2], state->args[3]);
+}
+
 void own_probe_process_arguments(int32_t pid, const char *arguments)
 {
 	process_arguments((uint64_t)pid, arguments);
@@ -65,6 +77,7 @@ const void *own_probe_find(const char *name)
 	} probes[] = {
 		{ "process_state", (uintptr_t)process_state },
 		{ "thread_state", (uintptr_t)thread_state },
+		{ "call_state", (uintptr_t)call_state },
 		{ "process_arguments", (uintptr_t)process_arguments },
 		{ "descriptor_state", (uintptr_t)descriptor_state },
 	};

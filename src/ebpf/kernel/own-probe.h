@@ -28,6 +28,14 @@ struct own_thread_state {
 	const char *comm;
 };
 
+/* A system call that a thread sleeps in. */
+struct own_call_state {
+	pid_t pid, tid;
+	uint32_t id;
+	uint64_t args[4];
+};
+
+void own_probe_call_state(const struct own_call_state *state);
 void own_probe_thread_state(const struct own_thread_state *state);
 void own_probe_process_state(const struct own_process_state *state);
 void own_probe_process_arguments(int32_t pid, const char *arguments);

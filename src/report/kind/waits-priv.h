@@ -91,7 +91,8 @@ struct waits_thread {
 	bool is_timed;                    /* the wait has an end */
 	bool inherits;                    /* the wait is for a mutex with priority inheritance */
 	bool is_gone;
-	bool is_met; /* counted so in its process */
+	bool is_met;  /* counted so in its process */
+	bool is_told; /* the call that it was in when the recording began */
 };
 
 struct waits_member {
@@ -116,6 +117,7 @@ struct waits {
 	uint64_t members, steps;
 	uint64_t halves;   /* waits whose return is not in the trace */
 	uint64_t standing; /* waits that have no end in the trace */
+	uint64_t earlier;  /* waits that began before the recording */
 	uint64_t unread;   /* calls whose addresses are not in the trace */
 	uint64_t circles_left_out;
 	uint32_t epoch;    /* gaps so far */

@@ -220,12 +220,17 @@ static void note_standing(const struct waits *waits, struct report_tables *table
 	for (uint32_t i = 1; i < view->thread_count; i++) {
 		const struct report_thread *thread = &view->threads[i];
 
+		if (i < waits->thread_count && waits->threads[i].is_told)
+			continue;
 		before += !thread->is_stranger && !thread->is_kernel && !thread->is_born && !thread->runs &&
 			  thread->state_ns[REPORT_BLOCKED];
 	}
 	if (waits->standing)
 		report_note(tables, "%llu waits do not end in the trace: they are counted up to its end, at %.6f s.",
 			    (unsigned long long)waits->standing, (double)(view->last_ns - view->first_ns) / 1e9);
+	if (waits->earlier)
+		report_note(tables, "%llu waits began before the recording: they are counted from its beginning.",
+			    (unsigned long long)waits->earlier);
 	if (before)
 		report_note(tables,
 			    "%llu threads waited from before the recording until its end: the trace does not show for "

@@ -327,6 +327,30 @@ static int take_thread_state(struct waits *waits, const struct report_event *eve
 	return failure_of(waits);
 }
 
+/* A thread that has shown itself may have left that call meanwhile. */
+static int take_call_state(struct waits *waits, const struct report_event *event)
+{
+	uint32_t tid = (uint32_t)report_number(event->layout, event->event, CALL_STATE_TID);
+	uint32_t thread = report_thread_find(waits->report.view, tid);
+	struct waits_thread *known;
+	struct waits_call call;
+
+	if (thread == REPORT_NONE || !thread)
+		return 0;
+	known = thread_of(waits, thread);
+	if (!known)
+		return -ENOMEM;
+	if (known->is_met || known->is_told)
+		return 0;
+	known->is_told = true;
+	call = waits_read_call(event, report_number(event->layout, event->event, CALL_ID));
+	waits->unread += call.what == WAITS_CALL_UNREAD;
+	if (call.what != WAITS_CALL_WAIT)
+		return 0;
+	waits->earlier++;
+	return begin_wait(waits, thread, &call, event->event->record->ts);
+}
+
 static int take_exit(struct waits *waits, const struct report_event *event)
 {
 	int result = end_wait(waits, event->thread, event->event->record->ts, WAITS_END_EXIT);
@@ -388,6 +412,8 @@ static int waits_event(struct report *report, const struct report_event *event)
 		return take_waking(waits, event);
 	if (event->layout->role == ROLE_STATE)
 		return take_thread_state(waits, event);
+	if (event->layout->role == ROLE_CALL_STATE)
+		return take_call_state(waits, event);
 	if (event->thread == REPORT_NONE || !event->thread)
 		return 0;
 	if (meet(waits, event->thread))
@@ -529,6 +555,7 @@ const struct report_kind report_waits = {
 	.draw = waits_draw,
 	.graph = waits_graph,
 	.free = waits_free,
-	.roles = ROLE(CALL) | ROLE(CALL_END) | ROLE(WAKING) | ROLE(FORK) | ROLE(STATE) | ROLE(EXEC) | ROLE(EXIT) |
-		 ROLE(LOCK_WANTED) | ROLE(LOCK_TAKEN) | ROLE(LOCK_GIVEN) | ROLE(CONDITION) | ROLE(CONDITION_END),
+	.roles = ROLE(CALL) | ROLE(CALL_END) | ROLE(WAKING) | ROLE(FORK) | ROLE(STATE) | ROLE(CALL_STATE) | ROLE(EXEC) |
+		 ROLE(EXIT) | ROLE(LOCK_WANTED) | ROLE(LOCK_TAKEN) | ROLE(LOCK_GIVEN) | ROLE(CONDITION) |
+		 ROLE(CONDITION_END),
 };

@@ -18,7 +18,8 @@
 
 enum { COLUMNS_MAX = 2, PAUSE_AFTER = 256 /* events */, FLAG_KERNEL_THREAD = 0x00200000 };
 
-static const char *const types[] = { "process_state", "thread_state", "descriptor_state", "process_arguments" };
+static const char *const types[] = { "process_state", "thread_state", "call_state", "descriptor_state",
+				     "process_arguments" };
 
 bool seed_is_wanted(const struct program *program, const struct selection *what)
 {
@@ -120,6 +121,25 @@ static int report_thread(void *context, int tid)
 	return pause_at_times(owner);
 }
 
+/* What the thread waits in: the kernel tells "running", "-1 ..." outside of calls, or "NUMBER ARGUMENT..." */
+static int report_call(void *context, int tid)
+{
+	const struct owner *owner = context;
+	struct own_call_state call = { .pid = owner->pid, .tid = tid };
+	uint64_t numbers[1 + sizeof call.args / sizeof *call.args];
+	enum { COUNT = sizeof numbers / sizeof *numbers };
+	char path[64], text[256];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", owner->pid, tid);
+	if (proc_read(path, text, sizeof text) <= 0 || *text < '0' || *text > '9' ||
+	    proc_numbers(text, "", numbers, COUNT) != COUNT || numbers[0] > INT32_MAX)
+		return 0;
+	call.id = (uint32_t)numbers[0];
+	memcpy(call.args, numbers + 1, sizeof call.args);
+	own_probe_call_state(&call);
+	return pause_at_times(owner);
+}
+
 /* As user_args() of catalogs has them: blanks between them, and no more of them than an event takes. */
 static void report_arguments(pid_t pid)
 {
@@ -161,6 +181,9 @@ static bool report_process(const struct owner *owner)
 		return false;
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
 	if (proc_each(path, report_thread, (void *)owner) > 0)
+		return false;
+	/* When all are known, as one may wait for another's end. */
+	if (!owner->is_waiting && proc_each(path, report_call, (void *)owner) > 0)
 		return false;
 	snprintf(path, sizeof path, "/proc/%d/fd", pid);
 	return proc_each(path, report_descriptor, (void *)owner) <= 0;

@@ -38,7 +38,7 @@ const char selection_default[] = USUAL;
 const char selection_report[] =
 	USUAL ",irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,sched_pi_setprio,"
 	      "block_rq_issue,block_rq_complete,page_fault_kernel,local_timer_entry,local_timer_exit,"
-	      "process_arguments,thread_made";
+	      "process_arguments,thread_made,call_state";
 
 const char selection_lttng[] = "sched_process_fork,sched_process_exec,sched_process_exit,sched_process_free,"
 			       "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sys_enter,sys_exit,"

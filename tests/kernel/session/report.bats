@@ -520,15 +520,46 @@ record_queue()
 		edges = json.load(open("standing.json"))["reports"]["waits"]["tables"]["edges"]
 		assert max(edge["most_ns"] for edge in edges) > 1_500_000_000, edges
 	END
+	# A recording without the calls that threads are in: for what they wait cannot be told.
 	rm ready
 	/usr/bin/python3 -SE stand.py 3>&- &
 	pid=$!
 	for i in {1..100}; do [ -e ready ] || sleep 0.1; done
 	sleep 0.2
-	timeout 60 $ASTERISM record -q --for-report --for 200ms -p $pid -o attached
+	timeout 60 $ASTERISM record -q --for-report -e '!call_state' --for 200ms -p $pid -o attached
 	kill $pid
 	run -0 $ASTERISM report --only waits attached
 	[[ ${output//$'\n'/ } == *"2 threads waited from before the recording until its end"* ]]
+}
+
+@test "a recording of a program that hangs already says for what its threads wait, and finds the circle" {
+	(trap '' ALRM; exec "$programs/plant-locks" joined 3) 3>&- &
+	pid=$!
+	# Until it waits for the first of its threads, and they for each other.
+	for i in {1..100}; do
+		[ "$(cat /proc/$pid/task/*/syscall 2>/dev/null | grep -c '^202 ')" = 4 ] && break
+		sleep 0.05
+	done
+	timeout 60 $ASTERISM record -q --for-report --for 400ms -p $pid -o hung
+	kill $pid
+	$ASTERISM report --only waits,timeline,path -f json -o hung.json hung
+	python3 - $pid <<-'END'
+		import json, sys
+		pid, reports = int(sys.argv[1]), json.load(open("hung.json"))["reports"]
+		tables = reports["waits"]["tables"]
+		circle, = tables["circles"]
+		assert (circle["length"], circle["proof"], circle["end"]) == (3, "suspected", "stands"), circle
+		assert circle["most_ns"] > 200_000_000, circle
+		members = [(member["thread"]["tid"], member["object"]) for member in tables["members"]]
+		assert len(set(members)) == 3 and all(object.startswith("mutex ") and tid != pid for tid, object in members), members
+		joins = [row for row in tables["edges"] if row["object"].startswith("join ")]
+		assert [row["thread"]["tid"] for row in joins] == [pid], tables
+		waits = reports["timeline"]["tables"]
+		assert "futex" in json.dumps(waits) and "futex" in json.dumps(reports["path"]), reports
+	END
+	run -0 $ASTERISM report --only waits hung
+	[[ ${output//$'\n'/ } == *"4 waits began before the recording: they are counted from its beginning."* ]]
+	[[ $output != *"Start the recording with the program"* ]]
 }
 
 @test "a picture is that of one report, which has one" {
