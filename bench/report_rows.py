@@ -6,7 +6,7 @@ import subprocess
 
 from rows import Row
 from tools import Missing, need_tool, once, perf_counts
-from trace_rows import rates, record, spend, stat, turns
+from trace_rows import mixed_trace, rates, record, spend, stat, turns
 
 CALLS = 20_000  # of a trace that LTTng's analyses, which are in Python, read in seconds
 
@@ -47,6 +47,19 @@ def measure_whole(bench, rounds):
     }, 1)
 
 
+def measure_memory(bench, rounds):
+    """Peak memory, the mapped files of the trace included, which the bare reading has, too."""
+    trace, _ = mixed_trace(bench)
+    page = os.path.join(bench.folder, "memory.html")
+    samples = turns(rounds, {
+        "reading alone": [bench.asterism, "stat", trace],
+        "asterism report": [bench.asterism, "report", trace],
+        "asterism report, a page": [bench.asterism, "report", "-o", page, trace],
+    }, lambda command: spend(bench, *command)[2])
+    bench.note(f"the page has {os.path.getsize(page) / 2**20:.1f} MiB")
+    return samples
+
+
 def switching(bench):
     """What switches all the time: two processes and a pipe."""
     need_tool("perf", "linux-perf")
@@ -79,9 +92,11 @@ def measure_sched(bench, rounds):
 
 ROWS = [
     Row("report-lttng", "reports of a trace with LTTng's names, by CPU time", "thousand events/s", "lttng-cputop",
-        ">= 100x of LTTng's analyses", measure_lttng),
+        ">= 100x of LTTng's analyses (babeltrace2 decodes them for us: nothing can be faster than decoding only)", measure_lttng),
     Row("report-mixed", "reports of a recorded mixed load, by CPU time", "million events/s", "babeltrace2 decoding only",
-        ">= 15 million a second on a quiet core", measure_whole),
+        ">= 15 million a second on a quiet core, and half of the bare reading (trace-decode, asterism stat)", measure_whole),
+    Row("report-memory", "most memory resident during a report of a mixed load, files mapped included", "KiB", "reading alone",
+        "<= 64 MiB and 300 bytes for each thread above reading alone; a page <= 32 MiB", measure_memory),
     Row("report-sched", "reports of scheduling, each of its own recording of the same work, by CPU time", "million events/s",
         "perf sched latency", ">= 5x perf sched", measure_sched),
 ]
