@@ -107,7 +107,7 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	# The run is short, as it is simulated: what a host takes away meanwhile counts. By the calls alone it were 57 and 43.
 	near "$(share thrice inclusive <output)" 80 15
 	near "$(share once inclusive <output)" 20 15
-	near "$(share main inclusive <output)" 100 8
+	near "$(share main inclusive <output)" 100 15
 	[[ $("$ASTERISM" profile callers shared completed 2>/dev/null) == *"from thrice"* ]]
 	run -2 "$ASTERISM" profile run --by contexts -- touch touched
 	[[ $output == *"--by contexts needs a simulation that has contexts"*"--contexts 30"* ]]
@@ -140,7 +140,8 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	[[ $output == *"'sh' produced no simulation: it executed another program"* ]]
 	mkdir -p folders
 	for signal in TERM HUP; do
-		TMPDIR=folders "$ASTERISM" profile simulate -o simulation -- sleep 60 2>said &
+		# Under nohup the tests would hand on that SIGHUP is ignored.
+		TMPDIR=folders env --default-signal="$signal" "$ASTERISM" profile simulate -o simulation -- sleep 60 2>said &
 		local pid=$!
 		wait_for pgrep -P "$pid" -f callgrind
 		kill -s "$signal" "$pid"
