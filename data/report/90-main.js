@@ -6,6 +6,8 @@ function showFacts() {
 	$('facts').textContent = parts.filter(part => part).join(' · ');
 	if (meta.dropped)
 		$('facts').textContent += ` · ${number(meta.dropped)} of ${number(meta.slices)} slices are only in sums (--size)`;
+	if (meta.bare)
+		$('facts').textContent += ' · without programs and command lines (--size)';
 }
 
 function showLegend() {

@@ -201,3 +201,26 @@ refused() {
 	run -0 "$ASTERISM" report --only syscalls -f csv odd.jsonl
 	[[ $output == *',"write",0,'* ]]
 }
+
+@test "report: a page keeps to --size, whatever the trace, and says what its tables omit" {
+	root=$BATS_TEST_DIRNAME/../..
+	while read -r threads events size; do
+		python3 "$root/tests/report/large.py" "$threads" "$events" 8 "$threads" >large.jsonl
+		run --separate-stderr -0 "$ASTERISM" report --size "$size" -o page.html large.jsonl
+		[ "$stderr" = "" ]
+		(($(stat -c %s page.html) <= $(numfmt --from=iec "$size"))) || { ls -l page.html; echo "$threads $events $size"; false; }
+		rows=$("$ASTERISM" report --only interruptions -f csv large.jsonl | grep -c ^interruptions,interruptions,)
+		shown=$(sed -n '/What interrupted them/,/<.table>/p' page.html | grep -c ^'<tr><td')
+		grep -qF "$((rows - shown)) more rows: asterism report --only interruptions -f csv<" page.html
+	done <<-END
+		1000 40000 1M
+		4000 20000 2M
+		40 40000 300K
+	END
+}
+
+@test "report: a page that cannot keep to --size says so" {
+	python3 "$BATS_TEST_DIRNAME/../report/large.py" 3000 3001 >large.jsonl
+	run --separate-stderr -0 "$ASTERISM" report --size 60K -o page.html large.jsonl
+	[[ $stderr == "asterism: warning: the page has $(stat -c %s page.html) bytes, more than --size: "* ]]
+}

@@ -318,7 +318,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_SKIP_MISSING] = { "skip-missing", 0, CLI_FLAG,
 				  .help = "skip rules whose events were not recorded, and say which" },
 	[OPTION_SIZE] = { "size", 0, CLI_SIZE, "SIZE", NULL,
-			  "limit the exact slices on a page to SIZE (default: 32M), keeping those near matches" },
+			  "limit a page to SIZE (default: 32M), keeping slices near matches" },
 	[OPTION_SNAPSHOT] = { "snapshot", 0, CLI_TEXT, "DIR", NULL,
 			      "at each match write the events before it as a trace, in a directory in DIR",
 			      .complete = CLI_COMPLETE_FOLDER },

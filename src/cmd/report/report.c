@@ -19,11 +19,12 @@
 #include "trace/ctf/read.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REPORTS_MAX = 32, ROWS_SHOWN = 30, PAGE_BYTES = 32 << 20 };
+enum { REPORTS_MAX = 32, ROWS_SHOWN = 30, PAGE_ROWS = 1000, PAGE_BYTES = 32 << 20 };
 
 typedef int (*picture_writer)(struct report *report, FILE *stream);
 
@@ -37,6 +38,7 @@ struct command {
 	struct report *reports[REPORTS_MAX];
 	size_t report_count;
 	struct report *page; /* NULL: none is written */
+	uint64_t page_bytes_max;
 	const struct report_form *form;
 	picture_writer picture; /* written in place of a form; or NULL */
 	const char *file;       /* NULL: standard output */
@@ -168,7 +170,8 @@ static int add_page(struct command *command, const struct cli_arguments *argumen
 		return STATUS_FINE;
 	if (report_page.open(report_pass_view(command->pass), &command->page))
 		return report_no_memory();
-	report_page_limit(command->page, size->text ? size->number : PAGE_BYTES);
+	command->page_bytes_max = size->text ? size->number : PAGE_BYTES;
+	report_page_limit(command->page, command->page_bytes_max);
 	return report_pass_add(command->pass, command->page) ? report_no_memory() : STATUS_FINE;
 }
 
@@ -241,16 +244,28 @@ static int read_report_input(struct command *command)
 	return result ? report_no_memory() : STATUS_FINE;
 }
 
-static int write_form(struct command *command, struct report_tables *tables, const char *trace)
+static int write_page(struct command *command, const struct report_tables *tables, const char *trace)
 {
 	const char *name = strrchr(trace, '/');
 	struct report_page_options page = {
 		.title = name && name[1] != '\0' ? name + 1 : trace,
 		.reports = command->reports,
 		.count = command->report_count,
-		.rows_most = tables->rows_most,
+		.rows_most = tables->rows_most == ROWS_SHOWN ? PAGE_ROWS : tables->rows_most,
 	};
+	int result = report_page_write(tables->stream, command->page, &page);
+	uint64_t bytes = report_page_bytes(command->page);
 
+	if (!result && command->page_bytes_max && bytes > command->page_bytes_max)
+		cli_warning("the page has %" PRIu64
+			    " bytes, more than --size: it has no exact slices, and what is left "
+			    "cannot be cut",
+			    bytes);
+	return result;
+}
+
+static int write_form(struct command *command, struct report_tables *tables, const char *trace)
+{
 	if (command->picture) {
 		int result = command->picture(command->reports[0], tables->stream);
 
@@ -259,7 +274,7 @@ static int write_form(struct command *command, struct report_tables *tables, con
 		return result;
 	}
 	if (command->page)
-		return report_page_write(tables->stream, command->page, &page);
+		return write_page(command, tables, trace);
 	return report_write(tables, command->reports, command->report_count);
 }
 

@@ -9,6 +9,27 @@
 
 enum { INDENT_MAX = 24, PICTURE_BYTES_MAX = 4 << 20 };
 
+struct page_room page_room_of(uint64_t bytes_max)
+{
+	if (bytes_max == 0)
+		return (struct page_room){ .bytes = UINT64_MAX,
+					   .table_most = UINT64_MAX,
+					   .picture_most = PICTURE_BYTES_MAX };
+	uint64_t picture = bytes_max / PAGE_PICTURE_PART;
+	return (struct page_room){ .bytes = bytes_max / PAGE_TABLES_PART,
+				   .table_most = bytes_max / PAGE_TABLE_PART,
+				   .picture_most = picture < PICTURE_BYTES_MAX ? picture : PICTURE_BYTES_MAX };
+}
+
+/* Whether there is room for so much, which is taken then. */
+static bool take_room(struct page_room *room, uint64_t bytes)
+{
+	if (bytes > room->bytes)
+		return false;
+	room->bytes -= room->bytes == UINT64_MAX ? 0 : bytes;
+	return true;
+}
+
 static void put_html(struct report_tables *tables, struct text_buffer *html)
 {
 	if (html->failure != 0)
@@ -35,6 +56,7 @@ static int open_form(struct report_tables *tables)
 
 static void begin_section(struct report_tables *tables, const struct report_kind *kind)
 {
+	((struct page_room *)tables->state)->kind = kind;
 	fprintf(tables->stream, "<section id=\"%s\">", kind->name);
 	put_tagged(tables, "<h2>", kind->title ? kind->title : kind->name, "</h2>\n");
 	if (kind->question)
@@ -59,7 +81,9 @@ static bool is_amount(enum report_cell_kind kind)
 
 static void begin_table(struct report_tables *tables, const char *name, const char *title)
 {
+	struct page_room *room = tables->state;
 	(void)name;
+	room->table_bytes = room->rows = room->left_out = 0;
 	put_tagged(tables, "<table><caption>", title ? title : "", "</caption><thead><tr>");
 	for (unsigned int i = 0; i < tables->column_count; i++) {
 		const struct report_column *column = &tables->columns[i];
@@ -156,9 +180,26 @@ static void put_cell_html(struct text_buffer *html, const struct report_tables *
 	}
 }
 
+static bool has_row_room(struct page_room *room, size_t bytes)
+{
+	if (room->table_bytes + bytes > room->table_most || !take_room(room, bytes)) {
+		room->left_out++;
+		return false;
+	}
+	room->rows++;
+	room->table_bytes += bytes;
+	return true;
+}
+
 static void put_form_row(struct report_tables *tables, const struct report_cell *cells, unsigned depth)
 {
+	struct page_room *room = tables->state;
 	struct text_buffer html = { 0 };
+	/* Once a row is left out, all behind it are. */
+	if (room->left_out != 0 || room->rows >= tables->rows_most) {
+		room->left_out++;
+		return;
+	}
 	text_append(&html, "<tr>");
 	for (unsigned int i = 0; i < tables->column_count; i++) {
 		const struct report_column *column = &tables->columns[i];
@@ -174,17 +215,26 @@ static void put_form_row(struct report_tables *tables, const struct report_cell 
 		text_append(&html, "</td>");
 	}
 	text_append(&html, "</tr>\n");
-	put_html(tables, &html);
+	if (html.failure == 0 && !has_row_room(room, html.length))
+		text_fini(&html);
+	else
+		put_html(tables, &html);
 }
 
 static void end_table(struct report_tables *tables)
 {
+	const struct page_room *room = tables->state;
 	fputs("</tbody></table>\n", tables->stream);
+	if (room->left_out != 0)
+		fprintf(tables->stream,
+			"<p class=\"faint\">%" PRIu64 " more row%s: asterism report --only %s -f csv</p>\n",
+			room->left_out, room->left_out == 1 ? "" : "s", room->kind->name);
 }
 
 /* Pictures have neither styles nor scripts, which the page's policy forbids. */
 static void put_picture(struct report_tables *tables, struct report *report)
 {
+	struct page_room *room = tables->state;
 	char *bytes = NULL;
 	size_t count = 0;
 	FILE *memory = open_memstream(&bytes, &count);
@@ -193,10 +243,10 @@ static void put_picture(struct report_tables *tables, struct report *report)
 		code = -ENOMEM;
 	if (code != 0) {
 		tables->failure = code;
-	} else if (count > PICTURE_BYTES_MAX) {
+	} else if (count > room->picture_most || !take_room(room, count)) {
 		report_note(tables,
-			    "The picture is omitted because it has %zu MiB: write it with report --only %s -f svg.",
-			    count >> 20, report->kind->name);
+			    "The picture is omitted because it has %zu KiB: write it with report --only %s -f svg.",
+			    count >> 10, report->kind->name);
 	} else {
 		fputs("<details open><summary>Picture</summary>\n", tables->stream);
 		fwrite(bytes, 1, count, tables->stream);

@@ -32,6 +32,7 @@ static int64_t index_or_none(uint32_t index)
 /* What a column of threads holds. */
 struct column {
 	const char *name;
+	bool is_spare; /* empty where there is no room */
 	void (*put)(struct text_buffer *json, const struct report_view *view, const struct report_thread *thread);
 };
 
@@ -107,28 +108,32 @@ static void put_thread_sums(struct text_buffer *json, const struct report_view *
 }
 
 static const struct column columns[] = {
-	{ "tid", put_tid },
-	{ "pid", put_pid },
-	{ "parent", put_parent },
-	{ "birth", put_birth },
-	{ "parentPid", put_parent_pid },
-	{ "death", put_death },
-	{ "comm", put_comm },
-	{ "function", put_thread_function },
-	{ "program", put_program },
-	{ "arguments", put_arguments },
-	{ "kernel", put_kernel },
-	{ "sums", put_thread_sums },
+	{ "tid", false, put_tid },
+	{ "pid", false, put_pid },
+	{ "parent", false, put_parent },
+	{ "birth", false, put_birth },
+	{ "parentPid", false, put_parent_pid },
+	{ "death", false, put_death },
+	{ "comm", false, put_comm },
+	{ "function", false, put_thread_function },
+	{ "program", true, put_program },
+	{ "arguments", true, put_arguments },
+	{ "kernel", false, put_kernel },
+	{ "sums", false, put_thread_sums },
 };
 
-static void put_page_threads(struct text_buffer *json, const struct report_view *view)
+static void put_page_threads(struct text_buffer *json, const struct page *page)
 {
+	const struct report_view *view = page->report.view;
 	put_page_key(json, "threads");
 	for (const struct column *column = columns; column < columns + sizeof columns / sizeof *columns; column++) {
 		text_printf(json, "%s\"%s\":[", column == columns ? "{" : ",\n", column->name);
 		for (uint32_t i = 0; i < view->thread_count; i++) {
 			text_append(json, i != 0 ? "," : "");
-			column->put(json, view, &view->threads[i]);
+			if (column->is_spare && page->is_bare)
+				text_append(json, "\"\"");
+			else
+				column->put(json, view, &view->threads[i]);
 		}
 		text_append(json, "]");
 	}
@@ -208,7 +213,7 @@ void page_put_meta(struct text_buffer *json, const struct page *page, const char
 		    view->first_ns, since_page_start(view, view->last_ns), view->wall_ns);
 	text_printf(json, "\"cpus\":%" PRIu32 ",\"events\":%" PRIu64 ",\"slices\":%" PRIu64 ",\"dropped\":%" PRIu64,
 		    view->cpu_count, view->events, page->store.slices, page->store.tiles.dropped);
-	text_printf(json, ",\"partial\":%d", view->is_partial);
+	text_printf(json, ",\"partial\":%d,\"bare\":%d", view->is_partial, page->is_bare);
 	put_page_key(json, "title");
 	text_json(json, title);
 	put_page_key(json, "host");
@@ -216,7 +221,7 @@ void page_put_meta(struct text_buffer *json, const struct page *page, const char
 	text_printf(json, ",\n\"binBits\":%u,\"binGroups\":[%s]", page->store.bins.shift,
 		    bins->bytes ? bins->bytes : "");
 	put_reasons(json, page);
-	put_page_threads(json, view);
+	put_page_threads(json, page);
 	put_losses(json, view);
 	put_matches(json, page);
 	put_tiles(json, page);

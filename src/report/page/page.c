@@ -7,6 +7,7 @@
 #include "report/page/template.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { MATCHES_MAX = 100000 };
 
@@ -38,8 +39,12 @@ static void free_page(struct report *report)
 
 void report_page_limit(struct report *report, uint64_t bytes)
 {
-	/* What stands in the file is a third longer. */
-	((struct page *)report)->bytes_max = bytes / 4 * 3;
+	((struct page *)report)->bytes_max = bytes;
+}
+
+uint64_t report_page_bytes(const struct report *report)
+{
+	return ((const struct page *)report)->bytes;
 }
 
 static void ensure_origin(struct page *page)
@@ -47,7 +52,8 @@ static void ensure_origin(struct page *page)
 	if (page->has_origin)
 		return;
 	page->has_origin = true;
-	store_init(&page->store, page->report.view->first_ns, page->bytes_max);
+	/* What stands in the file is a third longer. */
+	store_init(&page->store, page->report.view->first_ns, page->bytes_max / 4 * 3);
 }
 
 static int take_slice(struct report *report, const struct report_slice *slice)
@@ -121,32 +127,43 @@ static int write_head(FILE *out, const char *title)
 	return code;
 }
 
-int report_page_write(FILE *out, struct report *report, const struct report_page_options *options)
+static int write_parts(struct page_out *out, struct page *page, const struct report_page_options *options)
 {
+	struct page_room room = page_room_of(page->bytes_max);
 	struct report_tables tables = {
 		.form = &report_form_html,
-		.view = report->view,
-		.stream = out,
+		.view = page->report.view,
+		.stream = out->stream,
 		.rows_most = options->rows_most,
 		.reports = options->reports,
 		.report_count = options->count,
+		.state = &room,
 	};
-	int code = write_head(out, options->title);
+	int code = write_head(out->stream, options->title);
 	if (code != 0)
 		return code;
 	report_summary(&tables);
-	fputs(page_template[PAGE_BEFORE_SECTIONS], out);
+	fputs(page_template[PAGE_BEFORE_SECTIONS], out->stream);
 	if (options->count != 0)
 		code = report_write(&tables, options->reports, options->count);
 	if (code != 0)
 		return code;
-	fputs(page_template[PAGE_BEFORE_DATA], out);
-	code = page_write_data(out, (struct page *)report, options->title);
+	fputs(page_template[PAGE_BEFORE_DATA], out->stream);
+	code = page_write_data(out, page, options->title, strlen(page_template[PAGE_BEHIND_DATA]));
+	if (code == 0)
+		fputs(page_template[PAGE_BEHIND_DATA], out->stream);
+	return code;
+}
+
+int report_page_write(FILE *to, struct report *report, const struct report_page_options *options)
+{
+	struct page *page = (struct page *)report;
+	struct page_out out;
+	int code = page_out_open(&out, to);
 	if (code != 0)
 		return code;
-	fputs(page_template[PAGE_BEHIND_DATA], out);
-	errno = 0;
-	if (fflush(out) != 0 || ferror(out))
-		return errno != 0 ? -errno : -EIO;
-	return 0;
+	code = write_parts(&out, page, options);
+	int closed = page_out_close(&out);
+	page->bytes = out.bytes;
+	return closed != 0 ? closed : code;
 }

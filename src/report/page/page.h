@@ -22,12 +22,18 @@ extern const struct report_kind report_page;
 /* The tables of reports on it; report_page_write brings what is around them. */
 extern const struct report_form report_form_html;
 
-/* Bytes of exact slices, as the file has them, at most (0: no limit); before the first event. */
+/*
+ * Bytes of the file at most (0: no limit); before the first event. Tables are cut, sums become coarser, texts and exact
+ * slices are left out until it has them, and the page says so. Only names of very many threads can take more.
+ */
 void report_page_limit(struct report *page, uint64_t bytes);
 
+/* How many the file has, after it was written. */
+uint64_t report_page_bytes(const struct report *page);
+
 /*
- * Writes the page, with the tables of the reports, after the end of the pass. title is a name, rows_most that of struct
- * report_tables. Returns 0, -ENOMEM, -E2BIG (too many names), or -errno of writing.
+ * Writes the page, with the tables of the reports, after the end of the pass. title is a name, rows_most of one table
+ * (UINT32_MAX: as many as have room). Returns 0, -ENOMEM, -E2BIG (too many names), or -errno of writing.
  */
 struct report_page_options {
 	const char *title;

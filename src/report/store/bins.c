@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-enum { PARTS = 255, SCALE_BITS = 31 };
+enum { PARTS = 255, SCALE_BITS = 31, SHIFT_MAX = 62 };
 
 /* Widths beyond 2^31 ns are counted in coarser units, so that amounts keep their 32 bits. */
 static unsigned int scale_of(const struct store_bins *bins)
@@ -77,6 +77,14 @@ static void double_width(struct store_bins *bins)
 		halve_lane(bins, &bins->cpus[i], true);
 	for (size_t i = 0; i < bins->thread_count; i++)
 		halve_lane(bins, &bins->threads[i], false);
+}
+
+bool store_bins_widen(struct store_bins *bins)
+{
+	if (bins->shift == 0 || bins->total <= bins->cpu_count + bins->thread_count || bins->shift >= SHIFT_MAX)
+		return false;
+	double_width(bins);
+	return true;
 }
 
 static int lane_of(struct store_lane **lanes, size_t *count, size_t *capacity, uint32_t wanted)

@@ -10,6 +10,8 @@
 
 #include "report/store/bytes.h"
 
+#include <stdbool.h>
+
 enum { STORE_BINS = 1 << 16, STORE_BINS_TOTAL = 1 << 20, STORE_BINS_BITS = 14 };
 
 struct store_bin {
@@ -46,6 +48,9 @@ void store_bins_fini(struct store_bins *bins);
 int store_bins_cpu(struct store_bins *bins, const struct store_span *span, uint32_t thread);
 int store_bins_running(struct store_bins *bins, const struct store_span *span);
 int store_bins_ready(struct store_bins *bins, const struct store_span *span);
+
+/* Makes bins twice as wide; false: they are as few as can be. */
+bool store_bins_widen(struct store_bins *bins);
 
 /*
  * A lane: count, then LEB128: index (difference to the one before), busy and other of 255 parts of the width each; for

@@ -180,3 +180,20 @@ int store_tiles_finish(struct store_tiles *tiles)
 		drop_anything(tiles);
 	return 0;
 }
+
+void store_tiles_fit(struct store_tiles *tiles, size_t bytes_max)
+{
+	tiles->bytes_max = bytes_max;
+	if (!drop_uninteresting(tiles, UINT64_MAX))
+		drop_anything(tiles);
+}
+
+size_t store_tiles_kept(const struct store_tiles *tiles)
+{
+	size_t kept = 0;
+	for (const struct store_class *class = tiles->classes; class < tiles->classes + STORE_CLASSES; class ++) {
+		for (size_t i = 0; i < class->count; i++)
+			kept += class->tiles[i].deflated != NULL;
+	}
+	return kept;
+}

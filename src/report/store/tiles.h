@@ -66,6 +66,12 @@ int store_tiles_mark(struct store_tiles *tiles, uint64_t ns);
 /* Closes what is being filled, and keeps to the limit. Returns 0 or -ENOMEM. */
 int store_tiles_finish(struct store_tiles *tiles);
 
+/* Keeps to a lower limit, after that; 0: nothing is kept. */
+void store_tiles_fit(struct store_tiles *tiles, size_t bytes_max);
+
+/* How many are kept. */
+size_t store_tiles_kept(const struct store_tiles *tiles);
+
 /* The class of slices that are so long. */
 unsigned int store_class_of(uint64_t length_ns);
 
