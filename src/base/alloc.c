@@ -4,9 +4,12 @@
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LARGE = 1 << 20 }; /* bytes */
 
 static unsigned long fail_countdown;
 static int fail_armed;
@@ -59,10 +62,24 @@ void alloc_free(void *memory)
 	free(memory);
 }
 
+/* Pages that the system gives are zeros, and are not there before they are used: half of a large vector may never be.
+ */
+static void *grow_large(void *old, size_t count, size_t wanted, size_t size)
+{
+	void *grown = alloc_zero(wanted, size);
+
+	if (!grown)
+		return NULL;
+	memcpy(grown, old, count * size);
+	free(old);
+	return grown;
+}
+
 int alloc_grow(void *items, size_t *capacity, size_t count, size_t size)
 {
 	void *old, *grown;
 	size_t wanted = *capacity ? *capacity : 8;
+	bool is_large = size && *capacity > LARGE / size;
 
 	if (count < *capacity)
 		return 0;
@@ -71,10 +88,11 @@ int alloc_grow(void *items, size_t *capacity, size_t count, size_t size)
 			return -ENOMEM;
 	}
 	memcpy(&old, items, sizeof old);
-	grown = alloc_resize(old, wanted, size);
+	grown = is_large ? grow_large(old, *capacity, wanted, size) : alloc_resize(old, wanted, size);
 	if (!grown)
 		return -ENOMEM;
-	memset((char *)grown + *capacity * size, 0, (wanted - *capacity) * size);
+	if (!is_large)
+		memset((char *)grown + *capacity * size, 0, (wanted - *capacity) * size);
 	memcpy(items, &grown, sizeof grown);
 	*capacity = wanted;
 	return 0;

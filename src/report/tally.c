@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RUNS = 64 }; /* at most, as long as few items are new in each */
+
 /* Multiplies and folds each word, as in wyhash's mum. */
 static uint64_t key_hash(const struct report_tally *tally, const uint64_t *key)
 {
@@ -45,6 +47,112 @@ void *report_tally_find(const struct report_tally *tally, const uint64_t *key)
 	return find_tally_row(tally, key, key_hash(tally, key));
 }
 
+static int by_words(const void *left, const void *right, void *tally)
+{
+	return memcmp(left, right, ((const struct report_tally *)tally)->words * sizeof(uint64_t));
+}
+
+static int by_order(const void *left, const void *right, void *tally)
+{
+	return ((const struct report_tally *)tally)->order(left, right);
+}
+
+static struct spill spill_of(struct report_tally *tally, spill_order order)
+{
+	return (struct spill){ .item_bytes = tally->item_bytes, .order = order, .context = tally };
+}
+
+static void forget_items(struct report_tally *tally)
+{
+	hash_table_fini(&tally->table);
+	tally->table = (struct hash_table){ 0 };
+	tally->count = 0;
+}
+
+/* The next item of those that are in order of their keys, with all others of its key; NULL: there is none. */
+static const void *next_sum(struct report_tally *tally, const void **ahead, void *sum)
+{
+	if (!*ahead)
+		return NULL;
+	memcpy(sum, *ahead, tally->item_bytes);
+	while ((*ahead = spill_next(&tally->spill)) && by_words(*ahead, sum, tally) == 0)
+		tally->add(sum, *ahead);
+	return sum;
+}
+
+/* Writes sums to another spill in its order, as many at a time as there is room for. */
+static int move_sums(struct report_tally *tally, struct spill *to, void *sum)
+{
+	const void *ahead;
+	int code = spill_begin(&tally->spill);
+
+	if (code != 0)
+		return code;
+	ahead = spill_next(&tally->spill);
+	while (code == 0 && next_sum(tally, &ahead, sum)) {
+		memcpy(tally_item(tally, tally->count++), sum, tally->item_bytes);
+		if (tally->count < tally->capacity)
+			continue;
+		code = spill_put(to, tally->items, tally->count);
+		tally->count = 0;
+	}
+	if (code == 0)
+		code = tally->spill.failure;
+	if (code == 0)
+		code = spill_put(to, tally->items, tally->count);
+	tally->count = 0;
+	return code;
+}
+
+/* All that is in the file, and nothing is in memory, goes to a new file in that order. */
+static int remake_spill(struct report_tally *tally, spill_order order)
+{
+	struct spill to = spill_of(tally, order);
+	void *sum = alloc_zero(1, tally->item_bytes);
+	int code = sum ? move_sums(tally, &to, sum) : -ENOMEM;
+
+	alloc_free(sum);
+	if (code != 0) {
+		spill_fini(&to);
+		return code;
+	}
+	spill_fini(&tally->spill);
+	tally->spill = to;
+	return 0;
+}
+
+static void rehash(struct report_tally *tally)
+{
+	size_t count = tally->count;
+
+	forget_items(tally);
+	tally->count = count;
+	if (hash_table_reserve(&tally->table, NULL, count) != 0) {
+		tally->failure = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		hash_table_add(&tally->table, key_hash(tally, tally_item(tally, i)), (uint32_t)i);
+}
+
+/* Where nothing can be written, what is in memory grows until there are too many. */
+static void spill_items(struct report_tally *tally)
+{
+	if (tally->spill.item_bytes == 0)
+		tally->spill = spill_of(tally, by_words);
+	tally->runs_most = tally->runs_most != 0 ? tally->runs_most : RUNS;
+	if (spill_put(&tally->spill, tally->items, tally->count) != 0) {
+		tally->held = tally->most;
+		rehash(tally);
+		return;
+	}
+	forget_items(tally);
+	if (tally->spill.run_count < tally->runs_most)
+		return;
+	remake_spill(tally, by_words);
+	tally->runs_most = 2 * tally->spill.run_count > RUNS ? 2 * tally->spill.run_count : RUNS;
+}
+
 void *report_tally_at(struct report_tally *tally, const uint64_t *key)
 {
 	uint64_t hash;
@@ -56,6 +164,8 @@ void *report_tally_at(struct report_tally *tally, const uint64_t *key)
 	found = find_tally_row(tally, key, hash);
 	if (found)
 		return found;
+	if (tally->add && tally->count >= tally->held)
+		spill_items(tally);
 	if (tally->count == tally->most) {
 		tally->left_out++;
 		return NULL;
@@ -80,8 +190,44 @@ void report_tally_sort(struct report_tally *tally, int (*order)(const void *left
 		qsort(tally->items, tally->count, tally->item_bytes, order);
 }
 
+int report_tally_begin(struct report_tally *tally, int (*order)(const void *left, const void *right))
+{
+	int code;
+
+	tally->order = order;
+	tally->next = 0;
+	if (tally->spill.run_count == 0) {
+		report_tally_sort(tally, order);
+		return 0;
+	}
+	if (!tally->is_in_order) {
+		code = spill_put(&tally->spill, tally->items, tally->count);
+		if (code != 0)
+			return code;
+		forget_items(tally);
+		code = remake_spill(tally, by_order);
+		if (code != 0)
+			return code;
+		tally->is_in_order = true;
+	}
+	return spill_begin(&tally->spill);
+}
+
+const void *report_tally_next(struct report_tally *tally)
+{
+	const void *item;
+
+	if (tally->spill.run_count == 0)
+		return tally->next < tally->count ? tally_item(tally, tally->next++) : NULL;
+	item = spill_next(&tally->spill);
+	if (!item)
+		tally->failure = tally->spill.failure;
+	return item;
+}
+
 void report_tally_fini(struct report_tally *tally)
 {
+	spill_fini(&tally->spill);
 	alloc_free(tally->items);
 	hash_table_fini(&tally->table);
 }

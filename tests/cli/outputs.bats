@@ -224,3 +224,13 @@ refused() {
 	run --separate-stderr -0 "$ASTERISM" report --size 60K -o page.html large.jsonl
 	[[ $stderr == "asterism: warning: the page has $(stat -c %s page.html) bytes, more than --size: "* ]]
 }
+
+@test "report: memory does not grow with the pairs of threads that interrupt each other" {
+	python3 "$BATS_TEST_DIRNAME/../report/large.py" 1500 400000 >large.jsonl
+	python3 - "$ASTERISM" 24000 report --only interruptions -f csv large.jsonl <<-'END'
+		import resource, subprocess, sys
+		rows = subprocess.run([sys.argv[1], *sys.argv[3:]], stdout=subprocess.PIPE, check=True).stdout.count(b"\ninterruptions,interruptions,")
+		most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+		assert rows > 100000 and most < int(sys.argv[2]), (rows, most)
+	END
+}

@@ -20,11 +20,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REPORTS_MAX = 32, ROWS_SHOWN = 30, PAGE_ROWS = 1000, PAGE_BYTES = 32 << 20 };
+enum { REPORTS_MAX = 32, ROWS_SHOWN = 30, PAGE_ROWS = 1000, PAGE_BYTES = 32 << 20, LARGE_BYTES = 1 << 20 };
 
 typedef int (*picture_writer)(struct report *report, FILE *stream);
 
@@ -345,10 +346,22 @@ static int prepare_command(struct command *command, const struct cli_arguments *
 	return status || command->is_silent ? status : add_reports(command, only);
 }
 
+/* So that vectors which grew leave nothing behind: by itself, free keeps what is as large as what was freed before. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
+#endif
+}
+
 static int run_report(const struct cli_arguments *arguments)
 {
 	struct command command = { 0 };
-	int status = prepare_command(&command, arguments), closed;
+	int status, closed;
+
+	give_memory_back();
+	status = prepare_command(&command, arguments);
 
 	if (!status)
 		status = read_report_input(&command);

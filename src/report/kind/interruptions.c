@@ -8,19 +8,20 @@
 #include "base/alloc.h"
 #include "meaning/meaning.h"
 #include "report/distribution.h"
+#include "report/names.h"
 #include "report/tally.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { PAIRS_MAX = 1 << 20, RUNS_MAX = 1 << 16, NESTED = 16, NAME_BYTES = 24 };
+enum { PAIRS_MAX = 1 << 20, PAIRS_HELD = 1 << 16, RUNS_MAX = 1 << 16, NESTED = 16, NAME_BYTES = 24 };
 
 enum by { BY_THREAD, BY_IRQ, BY_SOFTIRQ, BY_VECTOR, BY_TIMER };
 
 struct pair {
-	uint64_t key[3]; /* the interrupted thread, enum by, who or what interrupts */
-	uint64_t count, ns, most;
-	char name[NAME_BYTES]; /* of a device's interrupt */
+	uint64_t key[2]; /* the interrupted thread, above that enum by; who or what interrupts */
+	uint64_t ns, most;
+	uint64_t count : 40, name : 24; /* of a device's interrupt, its number */
 };
 
 struct run {
@@ -45,12 +46,29 @@ struct nest {
 struct interruptions {
 	struct report report;
 	struct report_tally pairs, runs;
+	struct report_names names;
 	uint32_t *takers; /* by thread the one that came when it last left its CPU, and 1; 0: not known */
 	size_t taker_capacity;
 	struct nest *nests;
 	size_t nest_capacity;
 	uint64_t halves; /* handlers whose begin or end is missing */
 };
+
+static void add_pair(void *to, const void *from)
+{
+	struct pair *sum = to;
+	const struct pair *more = from;
+
+	sum->count += more->count;
+	sum->ns += more->ns;
+	sum->most = more->most > sum->most ? more->most : sum->most;
+	sum->name = more->name > sum->name ? more->name : sum->name;
+}
+
+static enum by by_of(const struct pair *pair)
+{
+	return (enum by)(pair->key[0] >> 32);
+}
 
 static int interruptions_open(const struct report_view *view, struct report **made)
 {
@@ -60,6 +78,8 @@ static int interruptions_open(const struct report_view *view, struct report **ma
 	if (!interruptions)
 		return -ENOMEM;
 	interruptions->pairs = REPORT_TALLY(struct pair, PAIRS_MAX);
+	interruptions->pairs.held = PAIRS_HELD;
+	interruptions->pairs.add = add_pair;
 	interruptions->runs = REPORT_TALLY(struct run, RUNS_MAX);
 	*made = &interruptions->report;
 	return 0;
@@ -71,6 +91,7 @@ static void interruptions_free(struct report *report)
 
 	report_tally_fini(&interruptions->pairs);
 	report_tally_fini(&interruptions->runs);
+	report_names_fini(&interruptions->names);
 	alloc_free(interruptions->takers);
 	alloc_free(interruptions->nests);
 	alloc_free(interruptions);
@@ -78,14 +99,17 @@ static void interruptions_free(struct report *report)
 
 static int add_interruption(struct interruptions *interruptions, const uint64_t key[3], uint64_t ns, const char *name)
 {
-	struct pair *pair = report_tally_at(&interruptions->pairs, key);
+	struct pair *pair = report_tally_at(&interruptions->pairs, (uint64_t[]){ key[0] | key[1] << 32, key[2] });
+	uint32_t number = 0;
 
 	if (!pair)
 		return interruptions->pairs.failure;
 	pair->count++;
 	pair->ns += ns;
 	pair->most = ns > pair->most ? ns : pair->most;
-	memcpy(pair->name, name, NAME_BYTES);
+	if (report_names_add(&interruptions->names, name, &number) != 0)
+		return -ENOMEM;
+	pair->name = number;
 	return 0;
 }
 
@@ -254,18 +278,20 @@ static int by_interruption_time(const void *left, const void *right)
 	return memcmp(a->key, b->key, sizeof a->key);
 }
 
-static void put_by(struct text_buffer *text, const struct report_view *view, const struct pair *pair)
+static void put_by(struct text_buffer *text, const struct interruptions *interruptions, const struct pair *pair)
 {
-	if (pair->key[1] == BY_THREAD)
-		report_thread_name(text, view, (uint32_t)pair->key[2]);
-	else if (pair->key[1] == BY_SOFTIRQ)
-		meaning_show(text, meaning_find("enum softirq"), (struct meaning_number){ pair->key[2], false });
-	else if (pair->key[1] == BY_TIMER)
+	enum by by = by_of(pair);
+
+	if (by == BY_THREAD)
+		report_thread_name(text, interruptions->report.view, (uint32_t)pair->key[1]);
+	else if (by == BY_SOFTIRQ)
+		meaning_show(text, meaning_find("enum softirq"), (struct meaning_number){ pair->key[1], false });
+	else if (by == BY_TIMER)
 		text_append(text, "local timer");
-	else if (*pair->name)
-		text_append(text, pair->name);
+	else if (pair->name)
+		text_append(text, interruptions->names.texts[pair->name - 1]);
 	else
-		text_printf(text, "%llu", (unsigned long long)pair->key[2]);
+		text_printf(text, "%llu", (unsigned long long)pair->key[1]);
 }
 
 static void write_pairs(struct interruptions *interruptions, struct report_tables *tables)
@@ -281,30 +307,35 @@ static void write_pairs(struct interruptions *interruptions, struct report_table
 		{ "count", "count", CELL_COUNT, false },     { "sum_ns", "sum", CELL_DURATION, false },
 		{ "mean_ns", "mean", CELL_DURATION, false }, { "most_ns", "most", CELL_DURATION, false },
 	};
-	const struct pair *pairs = interruptions->pairs.items;
+	const struct pair *pair;
 	const struct report_view *view = tables->view;
 
-	report_tally_sort(&interruptions->pairs, by_interruption_time);
+	int code = report_tally_begin(&interruptions->pairs, by_interruption_time);
+
+	if (code)
+		tables->failure = code;
 	report_table(tables, "interruptions", "What interrupted them, by time", columns, 8);
-	for (size_t i = 0; i < interruptions->pairs.count; i++) {
-		const struct pair *pair = &pairs[i];
-		bool is_thread = pair->key[1] == BY_THREAD;
+	while (!tables->failure && (pair = report_tally_next(&interruptions->pairs))) {
+		uint32_t thread = (uint32_t)pair->key[0];
+		bool is_thread = by_of(pair) == BY_THREAD;
 		struct text_buffer name = { 0 };
 
-		if (view->threads[pair->key[0]].is_stranger)
+		if (view->threads[thread].is_stranger)
 			continue;
-		put_by(&name, view, pair);
+		put_by(&name, interruptions, pair);
 		report_row(tables,
 			   (struct report_cell[]){
-				   report_cell_thread((uint32_t)pair->key[0]), report_cell_text(kinds[pair->key[1]]),
+				   report_cell_thread(thread), report_cell_text(kinds[by_of(pair)]),
 				   report_cell_text(name.bytes),
-				   is_thread ? report_cell_number(view->threads[pair->key[2]].tid) : CELL_NONE,
+				   is_thread ? report_cell_number(view->threads[pair->key[1]].tid) : CELL_NONE,
 				   report_cell_number(pair->count), report_cell_number(pair->ns),
 				   report_cell_number(pair->ns / pair->count), report_cell_number(pair->most) },
 			   0);
 		text_fini(&name);
 	}
 	report_table_end(tables);
+	if (interruptions->pairs.failure)
+		tables->failure = interruptions->pairs.failure;
 }
 
 static void interruptions_write(struct report *report, struct report_tables *tables)

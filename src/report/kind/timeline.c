@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPANS = 28, STRIPS_MAX = 8192, SHOWN = 5, PAIRS_MAX = 1 << 22 };
+enum { SPANS = 28, STRIPS_MAX = 8192, SHOWN = 5, PAIRS_MAX = 1 << 20, PAIRS_HELD = 1 << 16 };
 
 struct strip {
 	float ns[SPANS][SHOWN]; /* per state, up to IDLE */
@@ -41,6 +41,14 @@ static unsigned state_place(enum report_state state)
 	return state == REPORT_IDLE ? REPORT_READY : state;
 }
 
+static void add_pair(void *to, const void *from)
+{
+	struct pair *sum = to;
+
+	sum->count += ((const struct pair *)from)->count;
+	sum->ns += ((const struct pair *)from)->ns;
+}
+
 static int timeline_open(const struct report_view *view, struct report **made)
 {
 	struct timeline *timeline = alloc_zero(1, sizeof *timeline);
@@ -50,6 +58,8 @@ static int timeline_open(const struct report_view *view, struct report **made)
 		return -ENOMEM;
 	timeline->span_ns = 1;
 	timeline->pairs = REPORT_TALLY(struct pair, PAIRS_MAX);
+	timeline->pairs.held = PAIRS_HELD;
+	timeline->pairs.add = add_pair;
 	*made = &timeline->report;
 	return 0;
 }
@@ -256,23 +266,26 @@ static void write_reasons(struct timeline *timeline, struct report_tables *table
 		{ "reason", "why", CELL_TEXT, false },      { "count", "count", CELL_COUNT, false },
 		{ "sum_ns", "sum", CELL_DURATION, false },  { "mean_ns", "mean", CELL_DURATION, false },
 	};
-	const struct pair *pairs;
+	const struct pair *pair;
 
-	report_tally_sort(&timeline->pairs, by_ns);
-	pairs = timeline->pairs.items;
+	int code = report_tally_begin(&timeline->pairs, by_ns);
+
+	if (code)
+		tables->failure = code;
 	report_table(tables, "reasons", "What threads waited for", columns, 6);
-	for (size_t i = 0; i < timeline->pairs.count; i++)
-		report_row(
-			tables,
-			(struct report_cell[]){
-				report_cell_thread((uint32_t)pairs[i].key[0]),
-				report_cell_text(pairs[i].key[2] == REPORT_READY ? "ready" : "blocked"),
-				report_cell_text(pairs[i].key[1] ? report_name(tables->view, (uint32_t)pairs[i].key[1])
+	while (!tables->failure && (pair = report_tally_next(&timeline->pairs)))
+		report_row(tables,
+			   (struct report_cell[]){
+				   report_cell_thread((uint32_t)pair->key[0]),
+				   report_cell_text(pair->key[2] == REPORT_READY ? "ready" : "blocked"),
+				   report_cell_text(pair->key[1] ? report_name(tables->view, (uint32_t)pair->key[1])
 								 : "not known"),
-				report_cell_number(pairs[i].count), report_cell_number(pairs[i].ns),
-				report_cell_number(pairs[i].ns / pairs[i].count) },
-			0);
+				   report_cell_number(pair->count), report_cell_number(pair->ns),
+				   report_cell_number(pair->ns / pair->count) },
+			   0);
 	report_table_end(tables);
+	if (timeline->pairs.failure)
+		tables->failure = timeline->pairs.failure;
 	report_note_left_out(tables, timeline->pairs.left_out);
 }
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-enum { PARTS = 255, SCALE_BITS = 31, SHIFT_MAX = 62 };
+enum { PARTS = 255, SCALE_BITS = 31, SHIFT_MAX = 62, BINS_FIRST = 8 };
 
 /* Widths beyond 2^31 ns are counted in coarser units, so that amounts keep their 32 bits. */
 static unsigned int scale_of(const struct store_bins *bins)
@@ -18,8 +18,10 @@ static unsigned int scale_of(const struct store_bins *bins)
 
 static void free_lanes(struct store_lane *lanes, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		alloc_free(lanes[i].bins);
+		alloc_free(lanes[i].votes);
+	}
 	alloc_free(lanes);
 }
 
@@ -31,40 +33,44 @@ void store_bins_fini(struct store_bins *bins)
 }
 
 /* Of the thread seen most in two pieces of time: the winner's lead shrinks by what the other was ahead. */
-static void vote(struct store_bin *bin, uint32_t thread, uint32_t weight)
+static void vote(struct store_bin *bin, struct store_vote *lead, uint32_t thread, uint32_t weight)
 {
 	if (bin->other == thread) {
-		bin->weight += weight;
-	} else if (bin->weight >= weight) {
-		bin->weight -= weight;
+		lead->weight += weight;
+	} else if (lead->weight >= weight) {
+		lead->weight -= weight;
 	} else {
 		bin->other = thread;
-		bin->weight = weight - bin->weight;
+		lead->weight = weight - lead->weight;
 	}
 }
 
-static void halve_lane(struct store_bins *bins, struct store_lane *lane, bool votes)
+static void halve_lane(struct store_bins *bins, struct store_lane *lane)
 {
 	size_t kept = 0;
 	unsigned int down = scale_of(bins) != 0;
 	for (size_t i = 0; i < lane->count; i++) {
 		struct store_bin bin = lane->bins[i];
+		struct store_vote lead = lane->votes ? lane->votes[i] : (struct store_vote){ 0 };
 		bin.index /= 2;
 		bin.busy >>= down;
-		bin.stranger >>= down;
-		bin.other >>= votes ? 0 : down;
-		bin.weight >>= down;
+		bin.other >>= lane->votes ? 0 : down;
+		lead.stranger >>= down;
+		lead.weight >>= down;
 		struct store_bin *last = kept != 0 ? &lane->bins[kept - 1] : NULL;
 		if (!last || last->index != bin.index) {
+			if (lane->votes)
+				lane->votes[kept] = lead;
 			lane->bins[kept++] = bin;
 			continue;
 		}
 		last->busy += bin.busy;
-		last->stranger += bin.stranger;
-		if (votes)
-			vote(last, bin.other, bin.weight);
-		else
+		if (lane->votes) {
+			lane->votes[kept - 1].stranger += lead.stranger;
+			vote(last, &lane->votes[kept - 1], bin.other, lead.weight);
+		} else {
 			last->other += bin.other;
+		}
 	}
 	bins->total -= lane->count - kept;
 	lane->count = kept;
@@ -74,9 +80,9 @@ static void double_width(struct store_bins *bins)
 {
 	bins->shift++;
 	for (size_t i = 0; i < bins->cpu_count; i++)
-		halve_lane(bins, &bins->cpus[i], true);
+		halve_lane(bins, &bins->cpus[i]);
 	for (size_t i = 0; i < bins->thread_count; i++)
-		halve_lane(bins, &bins->threads[i], false);
+		halve_lane(bins, &bins->threads[i]);
 }
 
 bool store_bins_widen(struct store_bins *bins)
@@ -98,21 +104,42 @@ static int lane_of(struct store_lane **lanes, size_t *count, size_t *capacity, u
 	return 0;
 }
 
+/* By a quarter, as all lanes together have to be small. */
+static int grow_lane(struct store_lane *lane, bool is_cpu)
+{
+	size_t wanted = lane->capacity + lane->capacity / 4 + BINS_FIRST;
+	struct store_bin *bins = alloc_resize(lane->bins, wanted, sizeof *bins);
+	if (!bins)
+		return -ENOMEM;
+	lane->bins = bins;
+	if (is_cpu) {
+		struct store_vote *votes = alloc_resize(lane->votes, wanted, sizeof *votes);
+		if (!votes)
+			return -ENOMEM;
+		lane->votes = votes;
+	}
+	lane->capacity = wanted;
+	return 0;
+}
+
 /* The bin of that index, which is the last one or comes behind it; what is older counts as the last one. */
-static struct store_bin *bin_of(struct store_bins *bins, struct store_lane *lane, uint32_t index)
+static struct store_bin *bin_of(struct store_bins *bins, struct store_lane *lane, uint32_t index, bool is_cpu)
 {
 	if (lane->count != 0 && lane->bins[lane->count - 1].index >= index)
 		return &lane->bins[lane->count - 1];
-	if (alloc_grow(&lane->bins, &lane->capacity, lane->count, sizeof *lane->bins) != 0)
+	if (lane->count == lane->capacity && grow_lane(lane, is_cpu) != 0)
 		return NULL;
 	bins->total++;
 	lane->bins[lane->count] = (struct store_bin){ .index = index };
+	if (is_cpu)
+		lane->votes[lane->count] = (struct store_vote){ 0 };
 	return &lane->bins[lane->count++];
 }
 
 enum kind { ON_CPU, RUNNING, READY };
 
-static void add_time_to_bin(struct store_bin *bin, enum kind kind, uint32_t thread, uint32_t ns)
+static void add_time_to_bin(struct store_lane *lane, struct store_bin *bin, enum kind kind, uint32_t thread,
+			    uint32_t ns)
 {
 	if (kind == READY) {
 		bin->other += ns;
@@ -121,9 +148,10 @@ static void add_time_to_bin(struct store_bin *bin, enum kind kind, uint32_t thre
 	bin->busy += ns;
 	if (kind != ON_CPU)
 		return;
-	vote(bin, thread, ns);
+	struct store_vote *lead = &lane->votes[bin - lane->bins];
+	vote(bin, lead, thread, ns);
 	if (thread == UINT32_MAX)
-		bin->stranger += ns;
+		lead->stranger += ns;
 }
 
 /* With so many lanes that even few bins each are too many, those few it is. */
@@ -145,10 +173,10 @@ static int put_span(struct store_bins *bins, const struct store_span *span, enum
 		/* The end of time is in the last bin. */
 		if (next < begin || next > end)
 			next = end;
-		struct store_bin *bin = bin_of(bins, lane, (uint32_t)index);
+		struct store_bin *bin = bin_of(bins, lane, (uint32_t)index, kind == ON_CPU);
 		if (!bin)
 			return -ENOMEM;
-		add_time_to_bin(bin, kind, thread, (uint32_t)((next - begin) >> scale_of(bins)));
+		add_time_to_bin(lane, bin, kind, thread, (uint32_t)((next - begin) >> scale_of(bins)));
 		begin = next;
 	}
 	return 0;
@@ -194,7 +222,7 @@ static void put_lane(const struct store_bins *bins, const struct store_lane *lan
 	for (size_t i = 0; i < lane->count; i++)
 		store_bytes_varint(to, is_cpu ? (uint32_t)(lane->bins[i].other + 1) : parts(bins, lane->bins[i].other));
 	for (size_t i = 0; is_cpu && i < lane->count; i++)
-		store_bytes_varint(to, parts(bins, lane->bins[i].stranger));
+		store_bytes_varint(to, parts(bins, lane->votes[i].stranger));
 }
 
 void store_bins_put_cpu(const struct store_bins *bins, uint32_t cpu, struct store_bytes *to)

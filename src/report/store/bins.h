@@ -16,15 +16,20 @@ enum { STORE_BINS = 1 << 16, STORE_BINS_TOTAL = 1 << 20, STORE_BINS_BITS = 14 };
 
 struct store_bin {
 	uint32_t index;
-	uint32_t busy;     /* ns, of at most 2^shift */
-	uint32_t other;    /* ns that a thread was ready; for a CPU the thread that was seen there most, REPORT_NONE: a
-			      stranger */
+	uint32_t busy;  /* ns, of at most 2^shift */
+	uint32_t other; /* ns that a thread was ready; for a CPU the thread that was seen there most, REPORT_NONE: a
+			   stranger */
+};
+
+/* What a bin of a CPU has beside that. */
+struct store_vote {
 	uint32_t weight;   /* of that thread's lead, ns (Boyer and Moore's vote, weighted) */
-	uint32_t stranger; /* of busy, for a CPU: ns of strangers, or of nobody that is known */
+	uint32_t stranger; /* of busy: ns of strangers, or of nobody that is known */
 };
 
 struct store_lane {
-	struct store_bin *bins; /* ascending */
+	struct store_bin *bins;   /* ascending */
+	struct store_vote *votes; /* of a CPU, as many; NULL for a thread */
 	size_t count, capacity;
 };
 

@@ -155,7 +155,7 @@ static void test_bins(void **state)
 	assert_int_equal(sum(&bins.threads[3]), told);
 	assert_true(bins.cpus[0].count <= STORE_BINS);
 	assert_int_equal(bins.cpus[0].bins[100].other, 0);
-	assert_int_equal(bins.cpus[0].bins[100].stranger, 0);
+	assert_int_equal(bins.cpus[0].votes[100].stranger, 0);
 	/* One that a damaged trace has sent to the end of time. */
 	struct store_span far = { UINT64_C(1) << 40, UINT64_MAX, 3 };
 	assert_int_equal(store_bins_running(&bins, &far), 0);
@@ -177,7 +177,7 @@ static void test_strangers(void **state)
 		assert_int_equal(store_bins_cpu(&bins, &other, 1), 0);
 	}
 	for (size_t i = 0; i < bins.cpus[0].count; i++)
-		all += bins.cpus[0].bins[i].stranger;
+		all += bins.cpus[0].votes[i].stranger;
 	assert_int_equal(all, (uint64_t)3000 * MS);
 	assert_int_equal(sum(&bins.cpus[0]), (uint64_t)4000 * MS);
 	store_bins_fini(&bins);
