@@ -6,8 +6,9 @@ import subprocess
 
 from rows import Row
 from tools import Missing, need_tool, once, perf_counts
-from trace_rows import mixed_trace, rates, record, spend, stat, turns
+from trace_rows import BIG_ROOM, mixed_trace, need_room, rates, record, spend, stat, turns
 
+PAGE_TRACE_BYTES = 2 * 10**9
 CALLS = 20_000  # of a trace that LTTng's analyses, which are in Python, read in seconds
 
 
@@ -60,6 +61,43 @@ def measure_memory(bench, rounds):
     return samples
 
 
+def bytes_of(trace):
+    return sum(entry.stat().st_size for entry in os.scandir(trace) if entry.is_file())
+
+
+def page_trace(bench):
+    """The mixed load, repeated until its trace has 2 GB; in quick runs as it is."""
+    trace, _ = mixed_trace(bench)
+    if bench.quick:
+        return trace
+    need_room(bench, BIG_ROOM)
+    plant = bench.compiled("plant", "../tests/kernel/programs/plant.c", "-pthread")
+    calls = round(bench.calls * PAGE_TRACE_BYTES / bytes_of(trace))
+    return once(bench, "page", lambda: record(bench, "page", "--ring", "64M", "--", plant, "mix", str(calls)))
+
+
+def measure_page(bench, rounds):
+    """Wall-clock time: a page is waited for. What the recording holds, and what the page takes, is told beside it."""
+    bench.need_root()
+    trace, page, most = page_trace(bench), os.path.join(bench.folder, "large.html"), 0
+
+    def seconds(command):
+        nonlocal most
+        wall, _, resident = spend(bench, *command)
+        most = max(most, resident) if page in command else most
+        return wall
+
+    samples = turns(rounds, {
+        "reading alone": [bench.asterism, "stat", trace],
+        "asterism report": [bench.asterism, "report", trace],
+        "asterism report, a page": [bench.asterism, "report", "-o", page, trace],
+    }, seconds)
+    found = stat(bench, trace)
+    bench.note(f"the trace has {bytes_of(trace) / 1e6:.0f} MB, {found['events']} events ({found['lost']} lost); "
+               f"the page has {os.path.getsize(page) / 2**20:.1f} MiB, and took {most / 2**10:.0f} MiB resident, mapped files included")
+    return samples
+
+
 def switching(bench):
     """What switches all the time: two processes and a pipe."""
     need_tool("perf", "linux-perf")
@@ -97,6 +135,8 @@ ROWS = [
         ">= 15 million a second on a quiet core, and half of the bare reading (trace-decode, asterism stat)", measure_whole),
     Row("report-memory", "most memory resident during a report of a mixed load, files mapped included", "KiB", "reading alone",
         "<= 64 MiB and 300 bytes for each thread above reading alone; a page <= 32 MiB", measure_memory),
+    Row("report-page", "a trace of 2 GB (in quick runs less) as a page", "s", "reading alone",
+        "<= 15 s for 2 GB; a page of 32 MiB at most", measure_page),
     Row("report-sched", "reports of scheduling, each of its own recording of the same work, by CPU time", "million events/s",
         "perf sched latency", ">= 5x perf sched", measure_sched),
 ]
