@@ -19,6 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What woke a session. */
+struct api_woken {
+	uint64_t by[LIVE_WOKEN_MAX];
+	int count;
+};
+
 static void destroy(struct asterism_session *session)
 {
 	while (session->monitors)
@@ -147,25 +153,71 @@ int asterism_session_fd(const struct asterism_session *session)
 	return session->loop.epoll_fd;
 }
 
-/* Everything that is pending, and when the next look is due. Those that were observed last go last. */
-static int hand_out_pending(struct asterism_session *session, uint64_t *wait_ns)
+/*
+ * Whether everybody is to be looked at: where a process has ended, as its last matches come first; where something woke
+ * us that belongs to no unit; and where nothing did, but we are asked.
+ */
+static bool wakes_all(const struct api_woken *woken)
 {
-	*wait_ns = UINT64_MAX;
-	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
-		int result;
+	for (int i = 0; i < woken->count; i++) {
+		uint64_t what = woken->by[i] & ((UINT64_C(1) << LIVE_WAKE_BITS) - 1);
 
+		if (what != LIVE_WAKE_TIMER && (what != LIVE_WAKE_RULES || !(woken->by[i] >> LIVE_WAKE_BITS)))
+			return true;
+	}
+	return !woken->count;
+}
+
+/* A look at a unit costs some microseconds, and there may be hundreds: only at who woke us, and whose time has come. */
+static bool is_due(const struct api_woken *woken, const struct asterism_rules *unit)
+{
+	const uint64_t own = LIVE_WAKE_RULES | (uint64_t)unit->number << LIVE_WAKE_BITS;
+
+	for (int i = 0; i < woken->count; i++)
+		if (woken->by[i] == own)
+			return true;
+	return unit->work.due_ns <= clock_now_ns();
+}
+
+/* What is pending at the unit; notes when the next look is due. */
+static int hand_out_unit(struct asterism_rules *unit)
+{
+	uint64_t wait_ns = UINT64_MAX, now;
+	int result;
+
+	unit->work.due_ns = 0;
+	result = live_unit_poll(&unit->work, &wait_ns);
+	now = clock_now_ns();
+	if (result == EXECUTOR_PAUSE)
+		result = 0;
+	else if (!result)
+		unit->work.due_ns = wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
+	return result ? result : unit->session->answer;
+}
+
+/* Everything that is pending, and when the next look is due. Those that were observed last go last. */
+static int hand_out_pending(struct asterism_session *session, const struct api_woken *woken, uint64_t *due_ns)
+{
+	bool all = wakes_all(woken);
+	uint64_t wait_ns = UINT64_MAX, now;
+	int result;
+
+	*due_ns = UINT64_MAX;
+	for (struct asterism_rules *unit = session->units; unit; unit = unit->next) {
 		if (!unit->work.executor || unit->work.muted)
 			continue;
-		result = live_unit_poll(&unit->work, wait_ns);
-		if (result == EXECUTOR_PAUSE)
-			*wait_ns = 0, result = 0;
-		if (!result)
-			result = session->answer;
+		result = all || is_due(woken, unit) ? hand_out_unit(unit) : 0;
 		if (result < 0)
 			return result;
+		if (unit->work.due_ns < *due_ns)
+			*due_ns = unit->work.due_ns;
 	}
-	api_recordings_poll(session, wait_ns);
-	return api_monitors_poll(session, wait_ns);
+	api_recordings_poll(session, &wait_ns);
+	result = api_monitors_poll(session, &wait_ns);
+	now = clock_now_ns();
+	if (wait_ns < UINT64_MAX - now && now + wait_ns < *due_ns)
+		*due_ns = now + wait_ns;
+	return result;
 }
 
 /* A dispatch, or what counts as one, is over; true: the session was freed in it. */
@@ -183,23 +235,23 @@ static bool end_dispatch(struct asterism_session *session)
 
 int asterism_session_dispatch(struct asterism_session *session)
 {
-	uint64_t woken[LIVE_WOKEN_MAX], wait_ns = 0, now;
-	int count, result;
+	struct api_woken woken;
+	uint64_t due_ns = 0;
+	int result;
 
 	if (session->dispatching)
 		return -EBUSY;
 	asterism_diag_clear(session->diag);
 	session->dispatching = true;
 	session->handed = session->answer = 0;
-	count = live_loop_take(&session->loop, woken, session->diag);
+	woken.count = live_loop_take(&session->loop, woken.by, session->diag);
 	/* The end of a process is known before its last matches are read, but told after them. */
-	result = count < 0 ? count : hand_out_pending(session, &wait_ns);
-	for (int i = 0; i < count && !result && !session->doomed; i++)
-		api_process_ended(session, woken[i]);
+	result = woken.count < 0 ? woken.count : hand_out_pending(session, &woken, &due_ns);
+	for (int i = 0; i < woken.count && !result && !session->doomed; i++)
+		api_process_ended(session, woken.by[i]);
 	if (end_dispatch(session))
 		return -ECANCELED;
-	now = clock_now_ns();
-	live_loop_arm(&session->loop, result ? 0 : wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX);
+	live_loop_arm(&session->loop, result ? 0 : due_ns);
 	return result ? result : session->handed;
 }
 

@@ -51,6 +51,7 @@ int api_work_open(struct asterism_rules *rules)
 		.report = api_report,
 		.on_aggregate = api_on_aggregate,
 		.context = rules,
+		.number = rules->number,
 		.batch = API_BATCH,
 		.counts_why = session->options.count_transitions,
 	};

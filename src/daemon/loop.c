@@ -324,6 +324,8 @@ static void keep_to_budget(struct daemon *daemon, uint64_t now_ns)
 	if (!budget->cpu_max_percent)
 		return;
 	budget_look(budget, now_ns);
+	if (!budget->seconds_above)
+		return; /* a look at every unit is work, too */
 	unit = noisiest(daemon);
 	if (budget->seconds_above == 1)
 		log_line(LOG_LEVEL_WARNING,

@@ -15,6 +15,8 @@ void codegen_leave_instance(struct emit *emit, const struct emit_exits *exits, v
 /* timer: user space hears when that of the instance in r7 goes off. */
 void codegen_load_timer(struct emit *emit, uint8_t dst);
 void codegen_note_timer(struct emit *emit, uint32_t none);
+/* Wakes user space where it dozes. Overwrites r0-r5. */
+void codegen_wake(struct emit *emit);
 /* A timer that is not beyond the time of the one in r6 that went off is none. Overwrites r0, r1. */
 void codegen_clear_timer(struct emit *emit);
 

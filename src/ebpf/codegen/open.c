@@ -224,12 +224,29 @@ static void open_sharing(struct emit *emit, const struct program_transition *tra
 	emit_lose(emit);
 }
 
+/* The first run of a rule whose places nobody looks after. A plain load first: this is the way of every run. */
+static void wake_for_brief(struct emit *emit)
+{
+	const struct memory_region *work = &emit->context->memory->work;
+	struct ebpf_asm *as = emit->as;
+	uint32_t awake = ebpf_label(as);
+
+	if (!memory_is_brief(emit->program, emit->rule) || emit->context->silent || !emit->context->plan->live)
+		return;
+	ebpf_load_value(as, R1, emit->context->memory->maps[work->map].fd, work->off);
+	ebpf_load(as, BPF_DW, R0, R1, offsetof(struct matcher_work, dozing));
+	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, awake);
+	codegen_wake(emit);
+	ebpf_bind(as, awake);
+}
+
 static void open_run(struct emit *emit, const struct program_transition *transition, uint32_t done)
 {
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words kept = { R7, R5, sizeof(struct matcher_run), sizeof(struct matcher_run),
 				   emit->plan->area_bytes / 8 };
 
+	wake_for_brief(emit);
 	if (program_rule_shares(emit->rule)) {
 		open_sharing(emit, transition, done);
 		return;

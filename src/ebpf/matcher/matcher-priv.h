@@ -38,6 +38,7 @@ struct matcher_due {
 struct matcher_watch {
 	uint64_t look_again;  /* until then no run can be overdue */
 	uint64_t swept_epoch; /* of losses, when what they spoiled was last looked for */
+	uint64_t quiet_looks; /* so many in a row found no run */
 };
 
 struct matcher_sweep {
@@ -47,6 +48,8 @@ struct matcher_sweep {
 	struct matcher_watch *watches; /* per rule of the program */
 	struct matcher_due *due;
 	size_t due_count, due_capacity;
+	uint64_t known_timer;    /* the first one, at the last look */
+	bool dozes;              /* programs wake this process for what is due before its next look */
 	uint64_t least_timer_ns; /* no timer that is set from now on is due before that; UINT64_MAX: there are none */
 };
 

@@ -21,8 +21,11 @@
 /* How long a timer may go unnoticed that is set for a time which is not known before. */
 enum { TIMER_WAIT_NS = 10 * 1000 * 1000 };
 
-/* How long the first runs of a rule that has none may keep their places after their time, when nothing else is due. */
-enum { PLACES_WAIT_NS = 50 * 1000 * 1000 };
+/* Where a rule of brief runs had none at so many looks one after the other, programs say when it has one again. */
+enum { QUIET_LOOKS = 5 };
+
+/* How late the first of them are found at worst: one may be opened just when this begins to rely on the programs. */
+enum { QUIET_WAIT_NS = 500 * 1000 * 1000 };
 
 static int compare_overdue(const void *left, const void *right)
 {
@@ -106,17 +109,6 @@ static bool only_ends(const struct ebpf_matcher *matcher, const struct plan_rule
 	       !(program_states(matcher->program, rule->rule)[state].flags & PROGRAM_STATE_DEADLINE);
 }
 
-/* Whether nothing is told when the time of any run of the rule is up. */
-static bool ends_in_silence(const struct ebpf_matcher *matcher, const struct plan_rule *rule)
-{
-	const struct program_state *states = program_states(matcher->program, rule->rule);
-
-	for (uint32_t i = 0; i < rule->rule->state_count; i++)
-		if (states[i].flags & PROGRAM_STATE_DEADLINE)
-			return false;
-	return !rule->timed;
-}
-
 /* Adds the overdue runs of rule and notes when it must be looked at again. */
 static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_rule *rule, uint64_t now)
 {
@@ -159,9 +151,9 @@ static int look_at_overdue_runs(struct ebpf_matcher *matcher, const struct plan_
 								       .made = run->made,
 								       .ordinal = run->ordinal };
 	}
-	if (!is_open && matcher->options.live && ends_in_silence(matcher, rule) &&
-	    rule->rule->within_ns < PLACES_WAIT_NS && watch->look_again != UINT64_MAX)
-		watch->look_again = later_deadline(now, PLACES_WAIT_NS);
+	watch->quiet_looks = is_open ? 0 : watch->quiet_looks + 1;
+	if (!is_open && matcher->options.live && memory_is_brief(matcher->program, rule->rule))
+		watch->look_again = later_deadline(now, MATCHER_BRIEF_NS);
 	return 0;
 }
 
@@ -350,19 +342,86 @@ static uint64_t least_timer(const struct ebpf_matcher *matcher)
 	return least > TIMER_WAIT_NS ? least : TIMER_WAIT_NS;
 }
 
+/* The first timer that is known of. */
+static uint64_t first_known_timer(const struct ebpf_matcher *matcher)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		const struct plan_rule *rule = &matcher->plan->rules[i];
+
+		if (rule->timed && rule->swept && next_look(matcher, rule) < first)
+			first = next_look(matcher, rule);
+	}
+	return first;
+}
+
+/* When the next sweep is due if programs tell of the first run of a rule that had none for a while. */
+static uint64_t next_while_dozing(const struct ebpf_matcher *matcher)
+{
+	uint64_t next = matcher->sweep.again ? 0 : UINT64_MAX;
+
+	for (uint32_t i = 0; i < matcher->program->rule_count; i++) {
+		const struct plan_rule *rule = &matcher->plan->rules[i];
+		uint64_t look = rule->swept ? next_look(matcher, rule) : UINT64_MAX;
+
+		if (memory_is_brief(matcher->program, rule->rule) &&
+		    matcher->sweep.watches[i].quiet_looks >= QUIET_LOOKS)
+			look = later_deadline(look, QUIET_WAIT_NS - MATCHER_BRIEF_NS);
+		next = look < next ? look : next;
+	}
+	return next;
+}
+
+/* Woken by a program: what was quiet is not. */
+static void end_doze(struct ebpf_matcher *matcher)
+{
+	struct matcher_work *work = memory_at(&matcher->memory, &matcher->memory.work);
+	bool was_woken = matcher->sweep.dozes && !__atomic_exchange_n(&work->dozing, 0, __ATOMIC_SEQ_CST);
+
+	matcher->sweep.dozes = false;
+	for (uint32_t i = 0; i < matcher->program->rule_count && was_woken; i++)
+		matcher->sweep.watches[i].quiet_looks = 0;
+}
+
+/*
+ * Timers may be set, and brief runs opened, at any time, and somebody has to look. As long as nothing of the kind
+ * happens programs may as well wake this process when it does: that costs the thread it happens to some microseconds,
+ * so it is asked for only where two looks in a row found the same. Returns when the next sweep is due.
+ */
+static uint64_t doze(struct ebpf_matcher *matcher, uint64_t now)
+{
+	struct matcher_work *work = memory_at(&matcher->memory, &matcher->memory.work);
+	struct matcher_sweep *sweep = &matcher->sweep;
+	uint64_t timer = first_known_timer(matcher), next = matcher_sweep_next(matcher);
+	uint64_t capped = later_deadline(now, sweep->least_timer_ns);
+	bool is_quiet = timer == sweep->known_timer && matcher->options.live && !matcher->options.silent;
+
+	sweep->known_timer = timer;
+	capped = next < capped ? next : capped;
+	if (!is_quiet || next_while_dozing(matcher) <= capped)
+		return capped;
+	__atomic_store_n(&work->dozing, 1, __ATOMIC_SEQ_CST);
+	sweep->dozes = true;
+	if (first_known_timer(matcher) == timer)
+		return next_while_dozing(matcher);
+	end_doze(matcher);
+	return capped;
+}
+
 int ebpf_matcher_poll(struct ebpf_matcher *matcher, uint64_t now_ns, uint64_t *wait_ns)
 {
-	int result = matcher_inbox_drain(matcher);
+	int result;
 	uint64_t next;
 
+	end_doze(matcher);
+	result = matcher_inbox_drain(matcher);
 	*wait_ns = 0;
 	if (!result)
 		result = matcher_sweep_to(matcher, now_ns);
-	next = matcher_sweep_next(matcher);
+	next = result ? 0 : doze(matcher, now_ns);
 	if (!result)
 		*wait_ns = next == UINT64_MAX ? UINT64_MAX : next > now_ns ? next - now_ns : 0;
-	if (*wait_ns > matcher->sweep.least_timer_ns)
-		*wait_ns = matcher->sweep.least_timer_ns;
 	return result;
 }
 

@@ -11,6 +11,7 @@
 #include "ebpf/lower/pattern.h"
 #include "ebpf/plan/runs.h"
 #include "event/type.h"
+#include "program/query.h"
 
 #include <errno.h>
 
@@ -158,6 +159,18 @@ static int lay_out_memory(struct memory *memory, struct asterism_diag *diag)
 		if (plan->rules[i].here)
 			error = lay_out_rule(memory, &plan->rules[i], diag);
 	return error;
+}
+
+bool memory_is_brief(const struct program *program, const struct program_rule *rule)
+{
+	const struct program_state *states = program_states(program, rule);
+
+	if (!rule->within_ns || rule->within_ns >= MATCHER_BRIEF_NS || rule->flags & PROGRAM_RULE_TIMER)
+		return false;
+	for (uint32_t i = 0; i < rule->state_count; i++)
+		if (states[i].flags & PROGRAM_STATE_DEADLINE)
+			return false;
+	return true;
 }
 
 static void fill_patterns(const struct memory *memory)

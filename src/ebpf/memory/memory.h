@@ -152,7 +152,12 @@ enum {
 	MATCHER_MADE_BEHIND = 1 << 24, /* numbers are this much higher for what an event led to */
 };
 
+/* Runs that last less give their places back in time only where they are looked for more often than all else. */
+enum { MATCHER_BRIEF_NS = 50 * 1000 * 1000 };
+
 struct matcher_work {
+	uint64_t dozing; /* 1: user space sleeps until what it knows of is due, and is to be woken for what comes before
+			  */
 	uint64_t count, now;
 	uint64_t seq;  /* of the last event */
 	uint64_t made; /* runs so far: where events are fed, the number of one says when it was opened, copied or armed
@@ -178,6 +183,9 @@ struct matcher_sums_key {
 	uint32_t next; /* its number; 0: none */
 	uint32_t pad;
 };
+
+/* Whether the rule's runs last less than MATCHER_BRIEF_NS, and nothing is told when their time is up. */
+bool memory_is_brief(const struct program *program, const struct program_rule *rule);
 
 _Static_assert(sizeof(struct matcher_sums) == MATCHER_CACHE_LINE, "shared with generated code");
 _Static_assert(sizeof(struct matcher_sums_key) == 8, "shared with generated code");

@@ -23,7 +23,7 @@
 enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters), LOADERS_MAX = 4 };
 
 /* How often misses are asked for at least. */
-static const uint64_t misses_wait_ns = 500 * 1000 * 1000;
+static const uint64_t misses_wait_ns = 1000 * 1000 * 1000;
 
 /* NULL: operations of io_uring are not counted. */
 static const struct source_want *ring_want(const struct source_set *set)
@@ -546,7 +546,7 @@ static uint64_t new_misses(struct source_set *set, uint64_t now, bool last)
 
 	if (now < set->next_misses_ns && !last)
 		return 0;
-	set->next_misses_ns = now + misses_wait_ns;
+	set->next_misses_ns = now - now % misses_wait_ns + misses_wait_ns; /* all sets at once: one wake of the owner */
 	for (size_t i = 0; i < set->program_count; i++) {
 		struct loaded *program = &set->programs[i];
 		int64_t misses = program->watch ? watch_misses(program->watch) : -1;
@@ -571,6 +571,6 @@ int source_set_poll(struct source_set *set, bool last, uint64_t *missed_now, uin
 	if (set->ship)
 		result = ship_poll(set->ship);
 	*missed_now = missed;
-	*wait_ns = set->ship ? SHIP_WAIT_NS : misses_wait_ns;
+	*wait_ns = set->ship ? SHIP_WAIT_NS : set->next_misses_ns > now ? set->next_misses_ns - now : 0;
 	return result;
 }

@@ -129,7 +129,7 @@ int live_unit_watch(const struct live_unit *unit, const struct live_loop *loop, 
 	int result = 0;
 
 	for (size_t i = 0; i < sizeof fds / sizeof *fds && !result; i++)
-		result = live_loop_watch(loop, fds[i], LIVE_WAKE_RULES, diag);
+		result = live_loop_watch(loop, fds[i], LIVE_WAKE_RULES | unit->options.number << LIVE_WAKE_BITS, diag);
 	return result;
 }
 

@@ -26,6 +26,7 @@ struct live_unit_options {
 	aggregate_report_fn *on_aggregate; /* also of a muted unit: what it has found counts; NULL: no need */
 	void (*on_found)(void *context, const struct program_match *match); /* the same, at once; NULL: no need */
 	void *context;
+	uint64_t number;             /* live_loop_take has it above LIVE_WAKE_BITS where the unit woke its session */
 	struct asterism_diag *stops; /* whom a rule has stopped and no rule lets go on; outlives this; NULL */
 	struct veto *veto;           /* NULL: no rule refuses system calls; the session's */
 	uint32_t batch;              /* as in executor_options */
@@ -39,6 +40,7 @@ struct live_unit {
 	struct responses responses;
 	struct aggregates *aggregates; /* NULL: no rule has any */
 	struct calling *calling;       /* NULL: no rule waits for sensors that call the kernel */
+	uint64_t due_ns;               /* for its owner: when it wants to be polled even if nothing wakes it */
 	bool muted; /* what is found is not even reacted to, but for questions, which get their default answer */
 };
 

@@ -83,6 +83,58 @@ loaded() {
 	switches=$(($(awk '/^voluntary/ { print $2 }' "/proc/$session/status") - before))
 	wait "$session"
 	echo "$switches turns in a second"
-	((switches < 50))
+	((switches < 12))
 	grep -q '"short":{"matches":0,"runs_opened":40,[^}]*"pool_exhausted":0,' lines
+}
+
+@test "a machine with AFTER 10 ms costs nothing while no timer is set, and its first timer is on time" {
+	cat >late.rule <<-'END'
+		MACHINE late KEY { tid }
+		  STATE Free { ON sys_enter_fchdir -> Waiting }
+		  STATE Waiting {
+		    ON sys_enter_fsync -> END
+		    AFTER 10ms -> Told { WARN "waits" }
+		  }
+		  STATE Told { ON sys_enter_fsync -> END }
+	END
+	cat >calls.py <<-'END'
+		import os, sys, time
+		time.sleep(4)
+		for i in range(5): # each after a second in which nothing happens
+		    try:
+		        os.fchdir(1000)
+		    except OSError:
+		        pass
+		    print("called", time.monotonic_ns(), file=sys.stderr)
+		    time.sleep(1)
+		    try:
+		        os.fsync(1000)
+		    except OSError:
+		        pass
+	END
+	cat >stamp.py <<-'END'
+		import sys, time
+		for line in sys.stdin:
+		    print(time.monotonic_ns(), line, end="", flush=True)
+	END
+	"$ASTERISM" run -q -f json late.rule -- python3 calls.py > >(exec python3 stamp.py >lines) 2>called &
+	local session=$! switches before
+	sleep 2
+	before=$(awk '/^voluntary/ { print $2 }' "/proc/$session/status")
+	sleep 1
+	switches=$(($(awk '/^voluntary/ { print $2 }' "/proc/$session/status") - before))
+	wait "$session" || [ $? = 1 ]
+	echo "$switches turns in a second"
+	((switches < 12))
+	sleep 1
+	cat called lines
+	# Without a wake they would be told at the next second, some half a second late.
+	python3 - <<-'END'
+		calls = [int(line.split()[1]) for line in open("called") if line.startswith("called")]
+		told = [int(line.split()[0]) for line in open("lines") if '"late"' in line and "waits" in line]
+		assert len(calls) == len(told) == 5, (calls, told)
+		waits = sorted((b - a) // 1000000 for a, b in zip(calls, told))
+		print(waits)
+		assert 10 <= waits[0] and waits[2] < 200, waits
+	END
 }

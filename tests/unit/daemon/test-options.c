@@ -78,7 +78,7 @@ static void what_is_usual(void **state)
 	assert_int_equal(options.min_severity, 0);
 	assert_int_equal(options.mode, 0);
 	assert_int_equal(options.cpu_max_percent, 0);
-	assert_true(options.memory_max_bytes == 512 << 20 && options.recordings_max_bytes == 1 << 30);
+	assert_true(options.memory_max_bytes == 768 << 20 && options.recordings_max_bytes == 1 << 30);
 	assert_true(options.pid_count == 0 && !options.cgroups[0] && !options.users[0]);
 }
 
