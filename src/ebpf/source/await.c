@@ -277,6 +277,20 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 	ebpf_store(as, BPF_DW, R10, slots->gone, R1);
 }
 
+void source_await_emit_ts(struct ebpf_asm *as, uint8_t record)
+{
+	ebpf_load(as, BPF_DW, R1, R9, offsetof(struct source_awaited, ts));
+	ebpf_store(as, BPF_DW, record, offsetof(struct event_header, ts), R1);
+}
+
+void source_await_emit_comm(struct ebpf_asm *as, uint8_t record)
+{
+	for (int32_t i = 0; i < EVENT_COMM_BYTES; i += WORD) {
+		ebpf_load(as, BPF_DW, R0, R9, (int32_t)offsetof(struct source_awaited, comm) + i);
+		ebpf_store(as, BPF_DW, record, (int32_t)offsetof(struct event_header, comm) + i, R0);
+	}
+}
+
 void source_await_emit_forget(const struct source_await *await, struct ebpf_asm *as,
 			      const struct source_await_slots *slots)
 {

@@ -92,6 +92,10 @@ struct source_await_slots {
 void source_await_emit_find(const struct source_await *await, struct ebpf_asm *as, const struct source_style *style,
 			    struct source_await_slots *slots, uint32_t none);
 
+/* Fills the header of the record at register with the time of the call that r9 is, or the name of its thread. */
+void source_await_emit_ts(struct ebpf_asm *as, uint8_t record);
+void source_await_emit_comm(struct ebpf_asm *as, uint8_t record);
+
 /* It is no longer awaited. r0-r5 are lost. */
 void source_await_emit_forget(const struct source_await *await, struct ebpf_asm *as,
 			      const struct source_await_slots *slots);

@@ -136,15 +136,6 @@ static void emit_ids(struct emission *emission, const struct state *state, uint3
 	}
 }
 
-/* late: r6 = the records' place; their time is that of the entry. */
-static void emit_late_ts(struct emission *emission)
-{
-	struct ebpf_asm *as = emission->as;
-
-	ebpf_load(as, BPF_DW, R1, SOURCE_REG_CONTEXT, offsetof(struct source_awaited, ts));
-	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R1);
-}
-
 /* asked: a body may have read the clock for this firing already, and all its types have one ts. */
 static void emit_clock(struct emission *emission, bool asked)
 {
@@ -158,16 +149,6 @@ static void emit_clock(struct emission *emission, bool asked)
 	ebpf_call(as, BPF_FUNC_ktime_get_ns);
 	ebpf_store(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), R0);
 	ebpf_bind(as, known);
-}
-
-static void emit_past_comm(struct emission *emission)
-{
-	for (int32_t i = 0; i < EVENT_COMM_BYTES; i += 8) {
-		ebpf_load(emission->as, BPF_DW, R0, SOURCE_REG_CONTEXT,
-			  (int32_t)offsetof(struct source_awaited, comm) + i);
-		ebpf_store(emission->as, BPF_DW, SOURCE_REG_RECORD, (int32_t)offsetof(struct event_header, comm) + i,
-			   R0);
-	}
 }
 
 /* Fills those header fields of wanted that the record lacks. */
@@ -186,7 +167,7 @@ static void emit_header(struct emission *emission, struct state *state, uint32_t
 		ebpf_store(as, BPF_W, SOURCE_REG_RECORD, offsetof(struct event_header, cpu), R0);
 	}
 	if (wanted & COMM && emission->style.past)
-		emit_past_comm(emission);
+		source_await_emit_comm(as, SOURCE_REG_RECORD);
 	else if (wanted & COMM)
 		ebpf_call_comm(as, SOURCE_REG_RECORD, offsetof(struct event_header, comm));
 }
@@ -485,11 +466,11 @@ static void emit_calls(struct emission *emission, uint32_t quiet)
 	const struct source_emit_options *options = emission->options;
 	uint32_t unwanted = ebpf_label(as), wanted = ebpf_label(as), other = ebpf_label(as);
 
-	if (!options->number)
+	if (!options->calls.number)
 		return;
-	source_calls_emit(as, &emission->style, options->number, &options->memory,
+	source_calls_emit(as, &emission->style, &options->calls, &options->memory,
 			  emission->counts_others ? unwanted : quiet);
-	know_path(emission, options->number);
+	know_path(emission, options->calls.number);
 	if (!emission->counts_others)
 		return;
 	ebpf_jump(as, wanted);
@@ -529,7 +510,7 @@ static void emission_begin(struct emission *emission, uint32_t quiet)
 		ebpf_store(as, BPF_DW, R10, emission->context_slot, SOURCE_REG_CONTEXT);
 	emit_record_place(emission);
 	if (emission->options->late && emission->has_records)
-		emit_late_ts(emission);
+		source_await_emit_ts(as, SOURCE_REG_RECORD);
 	else if (emission->has_late_ts)
 		ebpf_store_imm(as, BPF_DW, SOURCE_REG_RECORD, offsetof(struct event_header, ts), 0);
 }
@@ -563,6 +544,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	struct dispatch *dispatch;
 	int result;
 	uint32_t extent = 0, quiet = ebpf_label(as);
+	int16_t chained;
 
 	if (options->prefetches) {
 		emit_prefetch(&emission);
@@ -581,6 +563,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	emission.context_slot = ebpf_stack_take(as, 8);
 	if (!emission.scratch)
 		emission.record = ebpf_stack_take(as, extent);
+	chained = chain_emit_begin(as, &options->place);
 	emission_begin(&emission, quiet);
 	emit_dispatch(&emission, dispatch);
 	if (emission.counts_others) {
@@ -592,6 +575,7 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	if (options->late)
 		source_await_emit_forget(options->await, as, &emission.awaited);
 	ebpf_bind(as, quiet);
+	chain_emit_next(as, &options->place, chained);
 	ebpf_note(as, "done");
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_exit(as);

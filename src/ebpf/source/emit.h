@@ -20,6 +20,7 @@
 #include "ebpf/path/value.h"
 #include "ebpf/source/await.h"
 #include "ebpf/source/calls.h"
+#include "ebpf/source/chain.h"
 #include "ebpf/source/counter.h"
 #include "ebpf/source/prefetch.h"
 #include "ebpf/source/scope.h"
@@ -46,10 +47,10 @@ struct source_emit_options {
 	source_body_fn *body, *unread;
 	void *context;
 	const struct source_await *await; /* of a unit that awaits */
-	const struct source_node
-		*number; /* source/calls.h: calls are judged by it before anything else; NULL: they are not */
-	bool late;       /* the program is where awaited calls are given back */
-	bool prefetches; /* source/prefetch.h: instead of everything but the scope test */
+	struct source_calls calls;        /* by which calls are judged before anything else */
+	struct chain_place place;         /* of the program */
+	bool late;                        /* the program is where awaited calls are given back */
+	bool prefetches;                  /* source/prefetch.h: instead of everything but the scope test */
 	/* Per CPU struct source_counters, then source_scratch_bytes for the record; behind all of them what number
 	 * asks. */
 	struct source_memory memory;

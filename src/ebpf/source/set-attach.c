@@ -42,7 +42,7 @@ static int attach_tracepoint(struct source_set *set, const struct loaded *progra
 
 static int attach_everywhere(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
 {
-	int result = program->spot_count ? 0 : attach_tracepoint(set, program, diag);
+	int result = program->spot_count || program->is_behind ? 0 : attach_tracepoint(set, program, diag);
 
 	for (size_t i = 0; i < program->spot_count && !result; i++)
 		if (program->spots[i].cookie & program->bits)
@@ -58,6 +58,28 @@ static enum turn turn_of(const struct loaded *program)
 	return program->spot_count ? PROBES : program->late ? LATE : OTHERS;
 }
 
+/* Puts the programs of one chain, or as many as one holds, behind each other, in the order of attaching. */
+static int arrange_chain(struct source_set *set, const struct chain *chain, struct asterism_diag *diag)
+{
+	const struct loaded *last = NULL;
+	size_t length = 0;
+	int result = 0;
+
+	for (enum turn turn = PROBES; turn < TURNS; turn++)
+		for (size_t i = 0; i < set->program_count && !result; i++) {
+			struct loaded *program = &set->programs[i];
+
+			if (program->place.chain != chain || turn_of(program) != turn)
+				continue;
+			program->is_behind = length % CHAIN_PROGRAMS_MAX != 0;
+			if (program->is_behind)
+				result = chain_set_next(&last->place, program->program, diag);
+			last = program;
+			length++;
+		}
+	return result;
+}
+
 /*
  * Probes in user code go first: that takes long, and meanwhile the others would see only a part of what happens.
  * Programs of one tracepoint run in the order of attaching: an awaited call comes before the call's exit.
@@ -66,6 +88,8 @@ int source_set_attach(struct source_set *set, struct asterism_diag *diag)
 {
 	int result = scope_attach(set->scope, diag);
 
+	for (size_t i = 0; i < CHAINS && !result; i++)
+		result = arrange_chain(set, &set->chains.of[i], diag);
 	if (!result)
 		result = calls_32bit_switch(&set->calls, true, diag);
 	calls_32bit_begin(&set->calls);
@@ -111,6 +135,19 @@ static uint64_t wanted_bits(const struct source_unit *unit, const struct asked *
 	return bits;
 }
 
+/* The bits for the unit of the program; those of all programs of its chain, as they run together. */
+static uint64_t needed_bits(const struct source_set *set, const struct loaded *program, const struct asked *asked)
+{
+	uint64_t bits = 0;
+
+	if (!program->place.chain)
+		return wanted_bits(&set->plan->units[program->unit], asked);
+	for (size_t i = 0; i < set->program_count; i++)
+		if (set->programs[i].place.chain == program->place.chain)
+			bits |= wanted_bits(&set->plan->units[set->programs[i].unit], asked);
+	return bits;
+}
+
 /* Attaches the program at spot (NULL: at its tracepoint), or detaches it. */
 static int adjust(struct source_set *set, const struct loaded *program, const struct source_spot *spot, bool needed,
 		  struct asterism_diag *diag)
@@ -136,10 +173,10 @@ int source_set_adjust(struct source_set *set, bool (*is_wanted)(void *context, c
 	for (size_t i = 0; i < set->program_count && !result; i++) {
 		const struct loaded *program = &set->programs[i];
 		const struct source_unit *unit = &set->plan->units[program->unit];
-		uint64_t bits = wanted_bits(unit, &asked);
+		uint64_t bits = needed_bits(set, program, &asked);
 
 		calls = calls || (bits && unit->native);
-		if (!program->spot_count)
+		if (!program->spot_count && !program->is_behind)
 			result = adjust(set, program, NULL, bits, diag);
 		for (size_t j = 0; j < program->spot_count && !result; j++)
 			result = adjust(set, program, &program->spots[j],

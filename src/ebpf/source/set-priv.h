@@ -9,6 +9,7 @@
 #include "ebpf/kernel/load.h"
 #include "ebpf/source/await.h"
 #include "ebpf/source/calls-32bit.h"
+#include "ebpf/source/chain.h"
 #include "ebpf/source/io-uring.h"
 #include "ebpf/source/links.h"
 #include "ebpf/source/plan.h"
@@ -27,12 +28,14 @@ struct loaded {
 	int program;
 	struct ebpf_array area; /* a part for each CPU of stride bytes, and one for all */
 	uint32_t stride;
-	struct watch *watch;              /* who counts what the kernel does not; may be NULL */
-	int64_t misses;                   /* -1: the kernel does not count */
-	const struct source_node *number; /* source/calls.h; NULL: it judges no call by it */
-	bool late;                        /* awaited calls are given back here, */
-	bool past;                        /* after their memory has gone */
+	struct watch *watch; /* who counts what the kernel does not; may be NULL */
+	int64_t misses;      /* -1: the kernel does not count */
+	struct source_calls calls;
+	bool late; /* awaited calls are given back here, */
+	bool past; /* after their memory has gone */
 	bool prefetches;
+	struct chain_place place;
+	bool is_behind; /* another program calls it: it is not attached */
 };
 
 /* The first attempt at a unit's own program: they are loaded side by side, as the verifier takes most of a session's
@@ -65,6 +68,7 @@ struct source_set {
 	struct source_node *tid, *tgid; /* of the current task; NULL where its type is not known */
 	struct source_await_paths await;
 	struct late_place late[LATE_PLACES]; /* attach_id 0: the kernel has no such tracepoint */
+	struct chains chains;
 	struct scope *scope;
 	struct calls_32bit calls;
 	struct ship *ship;

@@ -93,9 +93,10 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 		.unread = set_codegen_unread,
 		.context = set,
 		.await = unit->await,
-		.number = program->number,
+		.calls = program->calls,
 		.late = program->late,
 		.prefetches = program->prefetches,
+		.place = program->place,
 		.memory = { program->area.fd, program->stride, set->cpu_count, 0 },
 	};
 	*load = (struct ebpf_load_options){
@@ -190,8 +191,10 @@ static int make_unit_memory(struct source_set *set, const struct source_unit *un
 		set, program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
 
 	if (!result && !program->late)
-		program->number =
+		program->calls =
 			source_calls_find(unit, (uint8_t *)program->area.memory + program->stride * set->cpu_count);
+	if (!result && !program->classic)
+		program->place = chains_join(&set->chains, program->tracepoint);
 	return result;
 }
 
@@ -474,6 +477,7 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	if (!set)
 		return diag_no_memory(diag);
 	set->options = *options;
+	chains_init(&set->chains);
 	set->calls = (struct calls_32bit){ .program = -1, .link = -1 };
 	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
 	cpus = ebpf_possible_cpus(diag);
@@ -487,6 +491,8 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 		set->tid = path_at(set, NULL, "current->pid");
 		set->tgid = path_at(set, NULL, "current->tgid");
 		find_late_places(set);
+		chains_plan(&set->chains, set->plan, set->late[0].attach_id ? set->late[0].tracepoint : NULL,
+			    options->features);
 		result = scope_new(&scope, diag, &set->scope);
 	}
 	if (!result)
@@ -515,6 +521,7 @@ void source_set_free(struct source_set *set)
 	for (size_t i = 0; set->plan && i < set->plan->unit_count; i++)
 		if (set->plan->units[i].await)
 			source_await_fini(set->plan->units[i].await);
+	chains_fini(&set->chains);
 	ship_free(set->ship);
 	source_plan_free(set->plan);
 	io_uring_fini(&set->ring);

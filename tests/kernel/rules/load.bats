@@ -138,3 +138,30 @@ loaded() {
 		assert 10 <= waits[0] and waits[2] < 200, waits
 	END
 }
+
+# attached RULE...: how many programs of a session with these rules the kernel calls where system calls end.
+attached() {
+	"$ASTERISM" run -q "$@" -- sh -c 'echo >begun; read line <over' >/dev/null &
+	read -r <begun
+	cat /proc/$!/fdinfo/* 2>/dev/null | grep -c '^tp_name:[[:space:]]*sys_exit$'
+	echo >over
+	wait $!
+}
+
+# Each further one costs every system call of the machine some 70 ns.
+@test "the kernel calls one program where system calls end, and this one the others" {
+	run -0 attached @deadlock @small-writes
+	[ "$output" = 1 ]
+}
+
+@test "all programs of a chain see the calls: those that another one runs before them, too" {
+	cat >ends.rule <<-'END'
+		RULE opened PATTERN { sys_enter_openat:o } WHERE { o.filename == "/nonexistent-chain" }
+		RULE refused PATTERN { sys_exit_openat:x } WHERE { x.ret == -ENOENT, x.comm == "cat" }
+	END
+	"$ASTERISM" run -q -f json ends.rule @deadlock -- cat /nonexistent-chain >out 2>err || true
+	run -0 grep -c '"match":"opened"' out
+	[ "$output" = 1 ]
+	run -0 grep -c '"match":"refused"' out
+	[ "$output" != 0 ]
+}

@@ -33,6 +33,7 @@ static void check(const char *tracepoint, const char *const when[ENTRIES], const
 	struct arena *arena = arena_new();
 	struct source_entry entries[ENTRIES] = { 0 };
 	struct source_unit unit = { .tracepoint = tracepoint, .entries = entries };
+	struct source_calls calls;
 	uint8_t wanted[SOURCE_CALLS];
 	char reason[256], got[4096] = "";
 	size_t length = 0;
@@ -44,11 +45,16 @@ static void check(const char *tracepoint, const char *const when[ENTRIES], const
 		for (uint32_t i = 0; i < parsed->count; i++)
 			resolve(parsed->items[i].path);
 	}
-	if (!source_calls_find(&unit, wanted))
+	calls = source_calls_find(&unit, wanted);
+	if (!calls.number)
 		snprintf(got, sizeof got, "all");
-	for (uint32_t call = 0; call < SOURCE_CALLS && strcmp(got, "all") != 0; call++)
+	for (uint32_t call = 0; call < SOURCE_CALLS && strcmp(got, "all") != 0; call++) {
 		if (wanted[call])
 			length += (size_t)snprintf(got + length, sizeof got - length, " %u", call);
+		/* Kinds of results that are not asked for do not count. */
+		if (wanted[call] && wanted[call] != SOURCE_RESULT_ANY && calls.result)
+			length += (size_t)snprintf(got + length, sizeof got - length, ":%x", wanted[call]);
+	}
 	arena_free(arena);
 	assert_string_equal(got, numbers);
 }
@@ -62,12 +68,32 @@ static void knows_what_is_wanted(void **state)
 	ENTER(" 3", "id == 3");
 	ENTER(" 3 257", "id == 257", "flags & 2 == 0 AND id == 3");
 	ENTER(" 425 426", "id >= 425 AND id <= 426");
-	EXIT(" 22 53", "ret == 0 AND ((regs->orig_ax == 22) | (regs->orig_ax == 53)) == 1");
+	EXIT(" 22:4 53:4", "ret == 0 AND ((regs->orig_ax == 22) | (regs->orig_ax == 53)) == 1");
 	EXIT(" 2 43 64", "((((regs->orig_ax >> 6) == 0) * 0x80000000004) | ((regs->orig_ax >> 6) == 1)) >> "
 			 "(regs->orig_ax & 63) & 1 == 1");
 	EXIT(" 7", "((regs->orig_ax == 7) & ret) != 0");
 	EXIT(" 7", "ret * (regs->orig_ax == 7) != 0");
 	ENTER("", "id == 1000");
+}
+
+/* 1: EBADF, 2: other errors, 4: zero, 8: more. */
+static void knows_which_results_are_wanted(void **state)
+{
+	(void)state;
+	EXIT(" 3:1", "ret == -9 AND regs->orig_ax == 3");
+	EXIT(" 3:c", "ret >= 0 AND regs->orig_ax == 3");
+	EXIT(" 3:8", "ret > 0 AND regs->orig_ax == 3");
+	EXIT(" 3:8", "ret >= 1 AND regs->orig_ax == 3");
+	EXIT(" 3:3", "ret < 0 AND regs->orig_ax == 3");
+	EXIT(" 3:7", "ret <= 0 AND regs->orig_ax == 3");
+	EXIT(" 3:e", "ret != -9 AND regs->orig_ax == 3");
+	EXIT(" 3:2", "ret == -11 AND regs->orig_ax == 3");
+	EXIT(" 3:2", "ret < -9 AND regs->orig_ax == 3");
+	EXIT(" 3:b", "ret != 0 AND regs->orig_ax == 3");
+	EXIT(" 3", "ret != 5 AND regs->orig_ax == 3");
+	EXIT(" 3:d", "ret >= 0 AND regs->orig_ax == 3", "ret == -9 AND regs->orig_ax == 3");
+	EXIT(" 3:3 4", "ret < 0 AND regs->orig_ax == 3", "regs->orig_ax == 4");
+	EXIT(" 3", "ret & 0xff == 0 AND regs->orig_ax == 3");
 }
 
 static void leaves_what_is_not_known(void **state)
@@ -93,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_what_is_wanted),
+		cmocka_unit_test(knows_which_results_are_wanted),
 		cmocka_unit_test(leaves_what_is_not_known),
 		cmocka_unit_test(leaves_what_the_user_may_hide),
 	};
