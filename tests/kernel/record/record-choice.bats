@@ -55,6 +55,7 @@ lock-order
 overwrite
 read-after-write
 real-time
+secret-after-network
 slow-request
 small-writes
 syn-flood" ]
