@@ -8,7 +8,13 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PROBE_INSNS_MAX = 5, SMALL_VALUE_BYTES = 4 << 20 };
@@ -112,6 +118,57 @@ static bool has_probe_links(void)
 	return link == -EBADF;
 }
 
+/* No program can find out. */
+static bool counts_misses(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 7));
+}
+
+#if defined(__x86_64__)
+static void end_quietly(int signal)
+{
+	_exit(signal);
+}
+
+/* The child's exit raises no SIGCHLD, and a signal that is handled stands in no log. */
+static bool runs_code_32bit(void)
+{
+	pid_t child = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
+	int status;
+
+	if (child == 0) {
+		const struct sigaction quiet = { .sa_handler = end_quietly };
+		sigset_t none;
+		long number = 20; /* getpid */
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		sigaction(SIGSEGV, &quiet, NULL);
+		__asm__ volatile("int $0x80" : "+a"(number) : : "memory", "cc", "r8", "r9", "r10", "r11");
+		_exit(0);
+	}
+	if (child < 0)
+		return true;
+	while (waitpid(child, &status, __WALL) < 0)
+		if (errno != EINTR)
+			return true;
+	return !WIFEXITED(status) || WEXITSTATUS(status) != SIGSEGV;
+}
+#endif
+
+bool ebpf_runs_32bit(void)
+{
+#if defined(__x86_64__)
+	return runs_code_32bit();
+#else
+	return true;
+#endif
+}
+
 int ebpf_features_probe(struct ebpf_features *features)
 {
 	*features = (struct ebpf_features){ 0 };
@@ -125,5 +182,6 @@ int ebpf_features_probe(struct ebpf_features *features)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		*(bool *)((char *)features + rows[i].offset) = has_program(&rows[i]);
 	features->probe_links = has_probe_links();
+	features->counts_misses = counts_misses();
 	return 0;
 }

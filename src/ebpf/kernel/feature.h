@@ -12,9 +12,10 @@
 	"smaller POOL or --ring"
 
 struct ebpf_features {
-	bool loop;        /* bpf_loop, the base: without it nothing runs */
-	bool long_jump;   /* jumps of 32 bit, 6.6 */
-	bool probe_links; /* links to probes in user code, 6.6: they are detached side by side */
+	bool loop;          /* bpf_loop, the base: without it nothing runs */
+	bool long_jump;     /* jumps of 32 bit, 6.6 */
+	bool counts_misses; /* of programs at tracepoints of tracefs, 6.7 */
+	bool probe_links;   /* links to probes in user code, 6.6: they are detached side by side */
 };
 
 /* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */
@@ -22,6 +23,10 @@ int ebpf_features_probe(struct ebpf_features *features);
 
 /* Whether array values of more than 4 MiB can be had; tries one, which takes milliseconds. */
 bool ebpf_has_large_values(void);
+
+/* Whether this kernel runs 32-bit code at all, whose calls have numbers of their own; tries it in a process of its own.
+ */
+bool ebpf_runs_32bit(void);
 
 /* Whether programs can be told the registers that user code had (bpf_task_pt_regs); tries it. */
 bool ebpf_has_user_registers(void);

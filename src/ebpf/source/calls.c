@@ -142,6 +142,54 @@ struct source_calls source_calls_find(const struct source_unit *unit, uint8_t wa
 	return (struct source_calls){ unwanted ? number : NULL, unwanted && partly ? find_result(unit) : NULL };
 }
 
+/* Whether path is not 0 only where the call's number is one of some. */
+static bool demands_call(const struct source_node *path)
+{
+	switch (path->op) {
+	case SOURCE_EQ:
+		return source_is_call(path->left) && path->right->op == SOURCE_CONST && path->right->value >= 0 &&
+		       path->right->value < SOURCE_CALLS;
+	case SOURCE_AND:
+	case SOURCE_MUL:
+		return demands_call(path->left) || demands_call(path->right);
+	case SOURCE_OR:
+	case SOURCE_ADD:
+		return demands_call(path->left) && demands_call(path->right);
+	default:
+		return false;
+	}
+}
+
+static bool is_of_some_calls(const struct source_entry *entry)
+{
+	bool from = false, to = false;
+
+	for (uint32_t i = 0; i < entry->when.count; i++) {
+		const struct source_condition *condition = &entry->when.items[i];
+		bool is_one = condition->compare == SOURCE_EQ, is_small = condition->value < SOURCE_CALLS;
+
+		if (!source_is_call(condition->path)) {
+			if (((is_one && condition->value != 0) ||
+			     (condition->compare == SOURCE_NE && condition->value == 0)) &&
+			    demands_call(condition->path))
+				return true;
+			continue;
+		}
+		from |= condition->value >= 0 &&
+			(is_one || condition->compare == SOURCE_GE || condition->compare == SOURCE_GT);
+		to |= is_small && (is_one || condition->compare == SOURCE_LE || condition->compare == SOURCE_LT);
+	}
+	return from && to;
+}
+
+bool source_calls_are_all(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (!is_of_some_calls(&unit->entries[i]))
+			return false;
+	return unit->entry_count > 0;
+}
+
 /* r8 = the bit of the result's kind. */
 static void emit_kind(struct ebpf_asm *as, const struct source_style *style, const struct source_node *result)
 {

@@ -34,6 +34,9 @@ struct source_calls {
  */
 struct source_calls source_calls_find(const struct source_unit *unit, uint8_t wanted[SOURCE_CALLS]);
 
+/* Whether each entry is about numbers below SOURCE_CALLS alone. */
+bool source_calls_are_all(const struct source_unit *unit);
+
 /* Whether path is the call's number, at raw_syscalls: where it begins `id`, where it ends `regs->orig_ax`. */
 bool source_is_call(const struct source_node *path);
 

@@ -78,7 +78,8 @@ void chains_plan(struct chains *chains, const struct source_plan *plan, const ch
 
 		for (size_t j = 0; j < plan->unit_count; j++) {
 			const struct source_unit *unit = &plan->units[j];
-			bool here = !unit->classic && strcmp(unit->tracepoint, chain->tracepoint) == 0;
+			bool here = !unit->classic && !unit->apart_count &&
+				    strcmp(unit->tracepoint, chain->tracepoint) == 0;
 
 			attach_id = here ? unit->attach_id : attach_id;
 			programs += here + (unit->awaits && late && strcmp(late, chain->tracepoint) == 0);

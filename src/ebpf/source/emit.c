@@ -11,6 +11,7 @@
 
 #include "ebpf/source/emit.h"
 
+#include "ebpf/source/apart.h"
 #include "ebpf/source/dispatch.h"
 
 #include <errno.h>
@@ -494,6 +495,8 @@ static void emission_begin(struct emission *emission, uint32_t quiet)
 	emission->style = emission->options->style;
 	if (!emission->options->late) {
 		ebpf_mov(as, SOURCE_REG_CONTEXT, R1);
+		if (emission->unit->apart_count)
+			source_apart_emit(as, emission->unit);
 		emit_calls(emission, quiet);
 		emit_scope(emission);
 		if (emission->unit->cookie) {

@@ -45,6 +45,12 @@ struct source_spot {
 	uint64_t cookie; /* what it is attached with: the bits of its entries */
 };
 
+/* A system call whose own tracepoint a program is attached to. */
+struct source_call {
+	const char *tracepoint;
+	uint32_t attach_id;
+};
+
 struct source_unit {
 	const char *tracepoint; /* "system:name" */
 	bool classic;
@@ -52,7 +58,9 @@ struct source_unit {
 	const char *module;        /* whose type attach_id is; NULL: the kernel's */
 	struct source_spot *spots; /* where the program is attached instead of at a tracepoint; the arena's */
 	size_t spot_count;
-	bool is_own;                /* as that of the spots' places */
+	bool is_own;               /* as that of the spots' places */
+	struct source_call *apart; /* source/apart.h: where the program is attached instead; the arena's */
+	size_t apart_count;
 	struct source_node *cookie; /* by which entries are told apart; NULL: they are asked at all spots */
 	const char *scope_text;
 	struct source_paths scope;

@@ -31,8 +31,23 @@ static int attach_spot(struct source_set *set, const struct loaded *program, con
 	return keep_link(set, program, attach_probe(program->program, &probe, diag), spot, diag);
 }
 
+static int attach_calls(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < program->apart_count && !result; i++) {
+		const struct source_call *call = &program->apart[i];
+		int fd = attach_classic(program->program, call->tracepoint, call->attach_id, diag);
+
+		result = keep_link(set, program, fd, NULL, diag);
+	}
+	return result;
+}
+
 static int attach_tracepoint(struct source_set *set, const struct loaded *program, struct asterism_diag *diag)
 {
+	if (program->apart_count)
+		return attach_calls(set, program, diag);
 	int fd = program->classic ? attach_classic(program->program, program->tracepoint, program->attach_id, diag)
 				  : attach_raw(program->program, program->tracepoint, diag);
 	int result = keep_link(set, program, fd, NULL, diag);

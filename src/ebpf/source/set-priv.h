@@ -24,6 +24,8 @@ struct loaded {
 	uint32_t attach_id;
 	const struct source_spot *spots; /* of probes in user code; the plan's */
 	size_t spot_count;
+	const struct source_call *apart; /* the unit's */
+	size_t apart_count;
 	uint64_t bits; /* those of its entries: it is attached at spots with one of them */
 	int program;
 	struct ebpf_array area; /* a part for each CPU of stride bytes, and one for all */

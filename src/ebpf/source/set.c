@@ -12,6 +12,7 @@
 #include "base/crew.h"
 #include "ebpf/kernel/cpus.h"
 #include "ebpf/path/walk.h"
+#include "ebpf/source/apart.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -102,13 +103,13 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 	*load = (struct ebpf_load_options){
 		.name = colon ? colon + 1 : program->tracepoint,
 		.file = program->tracepoint,
-		.type = unit->spot_count ? BPF_PROG_TYPE_KPROBE
-			: unit->classic  ? BPF_PROG_TYPE_TRACEPOINT
-					 : BPF_PROG_TYPE_TRACING,
-		.attach_type = !unit->classic                                           ? BPF_TRACE_RAW_TP
+		.type = unit->spot_count   ? BPF_PROG_TYPE_KPROBE
+			: program->classic ? BPF_PROG_TYPE_TRACEPOINT
+					   : BPF_PROG_TYPE_TRACING,
+		.attach_type = !program->classic                                        ? BPF_TRACE_RAW_TP
 			       : unit->spot_count && set->options.features->probe_links ? ATTACH_PROBE_LINK
 											: 0,
-		.attach_btf_id = unit->classic ? 0 : program->attach_id,
+		.attach_btf_id = program->classic ? 0 : program->attach_id,
 		.attach_module = unit->module,
 		.may_wait = program->prefetches,
 		.features = set->options.features,
@@ -173,7 +174,9 @@ static struct loaded new_program(const struct source_unit *unit, const struct la
 {
 	return (struct loaded){
 		.tracepoint = late ? late->tracepoint : unit->tracepoint,
-		.classic = unit->classic,
+		.classic = unit->classic || unit->apart_count,
+		.apart = unit->apart,
+		.apart_count = unit->apart_count,
 		.attach_id = late ? late->attach_id : unit->attach_id,
 		.spots = unit->spots,
 		.spot_count = unit->spot_count,
@@ -190,7 +193,7 @@ static int make_unit_memory(struct source_set *set, const struct source_unit *un
 	int result = make_program_memory(
 		set, program, source_scratch_bytes(unit) + (source_walks(unit) ? SOURCE_WALK_BYTES : 0), diag);
 
-	if (!result && !program->late)
+	if (!result && !program->late && !unit->apart_count)
 		program->calls =
 			source_calls_find(unit, (uint8_t *)program->area.memory + program->stride * set->cpu_count);
 	if (!result && !program->classic)
@@ -466,6 +469,20 @@ static int make_wants(struct source_set *set, struct asterism_diag *diag)
 	return result;
 }
 
+/* Where the programs that are about system calls are attached. */
+static int plan_calls(struct source_set *set, struct asterism_diag *diag)
+{
+	const struct source_set_options *options = &set->options;
+
+	calls_32bit_init(&set->calls, set->plan,
+			 &(struct calls_32bit_options){ options->btf, options->features, set->scope });
+	if (!options->cautious && source_apart_plan(set->plan, options->features))
+		return diag_no_memory(diag);
+	chains_plan(&set->chains, set->plan, set->late[0].attach_id ? set->late[0].tracepoint : NULL,
+		    options->features);
+	return 0;
+}
+
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
 {
 	struct scope_options scope = {
@@ -491,13 +508,10 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 		set->tid = path_at(set, NULL, "current->pid");
 		set->tgid = path_at(set, NULL, "current->tgid");
 		find_late_places(set);
-		chains_plan(&set->chains, set->plan, set->late[0].attach_id ? set->late[0].tracepoint : NULL,
-			    options->features);
 		result = scope_new(&scope, diag, &set->scope);
 	}
 	if (!result)
-		calls_32bit_init(&set->calls, set->plan,
-				 &(struct calls_32bit_options){ options->btf, options->features, set->scope });
+		result = plan_calls(set, diag);
 	if (!result && options->ship.on_event)
 		result = ship_new(&options->ship, diag, &set->ship);
 	if (!result)

@@ -27,6 +27,19 @@ static void resolve(struct source_node *node)
 		node->argument = source_is_call(node) ? 1 : strcmp(node->name, "ret") == 0 ? 2 : 3;
 }
 
+static void parse(struct source_unit *unit, struct arena *arena, const char *const when[ENTRIES])
+{
+	char reason[256];
+
+	for (; unit->entry_count < ENTRIES && when[unit->entry_count]; unit->entry_count++) {
+		struct source_conditions *parsed = &unit->entries[unit->entry_count].when;
+
+		assert_int_equal(path_parse_when(when[unit->entry_count], arena, parsed, reason, sizeof reason), 0);
+		for (uint32_t i = 0; i < parsed->count; i++)
+			resolve(parsed->items[i].path);
+	}
+}
+
 /* The numbers of calls that are wanted, with a blank before each; "all" where none is unwanted. */
 static void check(const char *tracepoint, const char *const when[ENTRIES], const char *numbers)
 {
@@ -35,16 +48,10 @@ static void check(const char *tracepoint, const char *const when[ENTRIES], const
 	struct source_unit unit = { .tracepoint = tracepoint, .entries = entries };
 	struct source_calls calls;
 	uint8_t wanted[SOURCE_CALLS];
-	char reason[256], got[4096] = "";
+	char got[4096] = "";
 	size_t length = 0;
 
-	for (; unit.entry_count < ENTRIES && when[unit.entry_count]; unit.entry_count++) {
-		struct source_conditions *parsed = &entries[unit.entry_count].when;
-
-		assert_int_equal(path_parse_when(when[unit.entry_count], arena, parsed, reason, sizeof reason), 0);
-		for (uint32_t i = 0; i < parsed->count; i++)
-			resolve(parsed->items[i].path);
-	}
+	parse(&unit, arena, when);
 	calls = source_calls_find(&unit, wanted);
 	if (!calls.number)
 		snprintf(got, sizeof got, "all");
@@ -115,13 +122,47 @@ static void leaves_what_the_user_may_hide(void **state)
 	ENTER(" 3", "user_word(arg) == 5 AND id == 3");
 }
 
+static bool are_all(const char *const when[ENTRIES])
+{
+	struct arena *arena = arena_new();
+	struct source_entry entries[ENTRIES] = { 0 };
+	struct source_unit unit = { .tracepoint = "raw_syscalls:sys_enter", .entries = entries };
+
+	parse(&unit, arena, when);
+	bool all = source_calls_are_all(&unit);
+
+	arena_free(arena);
+	return all;
+}
+
+#define ARE_ALL(...) are_all((const char *[ENTRIES]){ __VA_ARGS__ })
+
+/* A call whose number is not in the table may be an event, or not. */
+static void knows_whether_there_are_others(void **state)
+{
+	(void)state;
+	assert_true(ARE_ALL("id == 3"));
+	assert_true(ARE_ALL("id == 257", "flags & 2 == 0 AND id == 3"));
+	assert_true(ARE_ALL("id >= 425 AND id <= 426"));
+	assert_true(ARE_ALL("((id == 22) | (id == 53)) == 1"));
+	assert_true(ARE_ALL("((id == 7) & flags) != 0"));
+	assert_false(ARE_ALL("id == 3", "flags == 1"));
+	assert_false(ARE_ALL("id == 512"));
+	assert_false(ARE_ALL("id >= 425"));
+	assert_false(ARE_ALL("id <= 425"));
+	assert_false(ARE_ALL("id >= 425 AND id <= 600"));
+	assert_false(ARE_ALL("id != 3"));
+	assert_false(ARE_ALL("((id == 22) | flags) == 1"));
+	assert_false(ARE_ALL("((id == 22) | (id == 53)) == 0"));
+	assert_false(ARE_ALL("((id == 22) | (id == 600)) == 1"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_what_is_wanted),
-		cmocka_unit_test(knows_which_results_are_wanted),
-		cmocka_unit_test(leaves_what_is_not_known),
-		cmocka_unit_test(leaves_what_the_user_may_hide),
+		cmocka_unit_test(knows_what_is_wanted),           cmocka_unit_test(knows_which_results_are_wanted),
+		cmocka_unit_test(leaves_what_is_not_known),       cmocka_unit_test(leaves_what_the_user_may_hide),
+		cmocka_unit_test(knows_whether_there_are_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
