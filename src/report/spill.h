@@ -4,8 +4,7 @@
 
 /*
  * Items of one size that memory has no room for: sorted runs in a file without a name, read back merged. The file is in
- * $TMPDIR or, if that is not set, in /var/tmp or
- * /tmp, and ends with its descriptor, however the process ends.
+ * $TMPDIR or, if that is not set, in /var/tmp or /tmp, and ends with its descriptor, however the process ends.
  */
 
 #include <stddef.h>

@@ -119,7 +119,7 @@ static bool has_probe_links(void)
 }
 
 /* No program can find out. */
-static bool counts_misses(void)
+bool ebpf_counts_misses(void)
 {
 	unsigned int major = 0, minor = 0;
 	struct utsname name;
@@ -182,6 +182,6 @@ int ebpf_features_probe(struct ebpf_features *features)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		*(bool *)((char *)features + rows[i].offset) = has_program(&rows[i]);
 	features->probe_links = has_probe_links();
-	features->counts_misses = counts_misses();
+	features->counts_misses = ebpf_counts_misses();
 	return 0;
 }

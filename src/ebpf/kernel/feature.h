@@ -24,6 +24,9 @@ int ebpf_features_probe(struct ebpf_features *features);
 /* Whether array values of more than 4 MiB can be had; tries one, which takes milliseconds. */
 bool ebpf_has_large_values(void);
 
+/* Whether the kernel counts firings that programs at tracepoints of tracefs miss. */
+bool ebpf_counts_misses(void);
+
 /* Whether this kernel runs 32-bit code at all, whose calls have numbers of their own; tries it in a process of its own.
  */
 bool ebpf_runs_32bit(void);

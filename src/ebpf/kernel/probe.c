@@ -329,6 +329,14 @@ static int has_dispatcher(const struct btf_kernel *btf)
 	return has == -EPERM ? 0 : has; /* some machines refuse programs at functions, whoever asks */
 }
 
+/* As source/apart.h has it. */
+static int has_calls_alone(const struct btf_kernel *btf)
+{
+	if (!ebpf_counts_misses())
+		return 0;
+	return ebpf_runs_32bit() ? has_dispatcher(btf) : 1;
+}
+
 static int has_held_calls(const struct btf_kernel *btf)
 {
 	const uint32_t action = SECCOMP_RET_USER_NOTIF;
@@ -410,6 +418,9 @@ static const struct {
 	{ { "ia32_sys_call", "calls of 32-bit code are counted where the kernel dispatches them",
 	    "each call is checked, which costs some 20 ns", NULL },
 	  has_dispatcher },
+	{ { "calls alone", "programs about a few system calls are attached to these alone",
+	    "every call of the machine enters the programs", "6.7" },
+	  has_calls_alone },
 	{ { "held system calls", "CALL Veto()", "rules with Veto are refused", "5.0" }, has_held_calls },
 	{ { "calls held against signals", "a held call is judged once even if a signal arrives", "Veto is refused",
 	    "5.19" },
