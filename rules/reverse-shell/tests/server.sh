@@ -9,7 +9,16 @@ with open("script", "w", encoding="ascii") as script:
     script.write("#!/bin/sh\nread -r line\n")
 os.chmod("script", 0o755)
 ADDRESSES = [("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)]
-PROGRAMS = [["cat"], ["./script"], ["sh", "-c", "cat"], ["sh", os.path.abspath("script")]]
+os.link("script", "script.sh")
+PROGRAMS = [
+    ["cat"],
+    ["./script"],
+    ["sh", "-c", "cat"],
+    ["sh", "-ec", "cat"],
+    ["sh", os.path.abspath("script")],
+    ["sh", "-e", os.path.abspath("script")],
+    ["sh", "script.sh"],
+]
 
 
 def serve(listening, address, program):
