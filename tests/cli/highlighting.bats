@@ -42,8 +42,9 @@ words() {
 		assert found["support.function.asterism"] == ["Stop", "Message"], found
 		assert found["constant.other.severity.asterism"] == ["high"], found
 		assert found["keyword.control.asterism"][-3:] == ["SEVERITY", "TAGS", "DESCRIPTION"], found
-		assert "0" in found["constant.numeric.asterism"], found
-		assert len(found["comment.line.double-slash.asterism"]) == 2, found
+		assert found["constant.language.asterism"] == ["TRUE"], found
+		assert "008" in found["constant.numeric.asterism"], found
+		assert len(found["comment.line.double-slash.asterism"]) == sum("//" in line for line in text.splitlines()), found
 	END
 }
 
