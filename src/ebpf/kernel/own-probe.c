@@ -23,9 +23,9 @@ static PROBED void thread_state(uint64_t pid, uint64_t threads, uint64_t now, co
 }
 
 /* thread holds the thread, and above it the number of the call. */
-static PROBED void call_state(uint64_t pid, uint64_t thread, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3)
+static PROBED void call_state(uint64_t pid, uint64_t thread, const uint64_t args[4])
 {
-	__asm__ volatile("" ::"r"(pid), "r"(thread), "r"(arg0), "r"(arg1), "r"(arg2), "r"(arg3) : "memory");
+	__asm__ volatile("" ::"r"(pid), "r"(thread), "r"(args) : "memory");
 }
 
 static PROBED void process_arguments(uint64_t pid, const char *arguments)
@@ -55,8 +55,7 @@ void own_probe_thread_state(const struct own_thread_state *state)
 
 void own_probe_call_state(const struct own_call_state *state)
 {
-	call_state((uint64_t)state->pid, (uint32_t)state->tid | (uint64_t)state->id << 32, state->args[0],
-		   state->args[1], state->args[2], state->args[3]);
+	call_state((uint64_t)state->pid, (uint32_t)state->tid | (uint64_t)state->id << 32, state->args);
 }
 
 void own_probe_process_arguments(int32_t pid, const char *arguments)
