@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""It gets its effective user id back, and a child runs the program."""
+"""It, which is no root, takes the effective user id back that it had kept, and a child runs the program."""
 import os
 
 child = os.fork()
 if not child:
-    os.setresuid(-1, 65534, 0)
+    os.setresuid(65534, 65534, 0)
     os.setreuid(-1, 0)
     if not os.fork():
         os.execv("/bin/true", ["true"])

@@ -5,7 +5,7 @@ import os
 
 child = os.fork()
 if not child:
-    os.setresuid(-1, 65534, 0)
+    os.setresuid(65534, 65534, 0)
     os.setreuid(-1, 0)
     for first in True, False:
         if not os.fork():
