@@ -181,7 +181,7 @@ struct matcher_sums {
 /* A key in the chain of its hash; its bytes follow. */
 struct matcher_sums_key {
 	uint32_t next; /* its number; 0: none */
-	uint32_t pad;
+	uint32_t tag;  /* of its hash */
 };
 
 /* Whether the rule's runs last less than MATCHER_BRIEF_NS, and nothing is told when their time is up. */

@@ -3,11 +3,16 @@
  * Gives the key of a match its number. Keys stay in the chain of their hash, in front of those that came before, and
  * are only read once they are in it: a new one is written first, then put there by one exchange. Two CPUs that meet a
  * new key at the same moment may give it two numbers, which this process puts together again.
+ *
+ * The verifier follows each turn of a loop. So the one along a chain looks at tags only, 32 bits of the hash, and the
+ * key with the right one is compared behind it: if it is another one after all, the match is delivered.
  */
 
 #include "ebpf/sums/sums-priv.h"
 
-enum { CHAIN_MAX = 64, MIX_SHIFT = 29, KEY_OFF = sizeof(struct matcher_sums_key) };
+/* There is a chain for each key: one of CHAIN_MAX is not met. PUT_TRIES: keys that other CPUs put in front meanwhile.
+ */
+enum { CHAIN_MAX = 16, PUT_TRIES = 16, MIX_SHIFT = 29, KEY_OFF = sizeof(struct matcher_sums_key) };
 
 /* A piece of the key in the room. */
 struct piece {
@@ -38,13 +43,14 @@ static uint32_t find_pieces(const struct sums_code *code, struct piece pieces[PR
 	return count;
 }
 
-/* r1 = the number of the chain. */
+/* r1 = the number of the chain, r2 = the tag. Overwrites r0. */
 static void hash(const struct sums_code *code, const struct piece *pieces, uint32_t count)
 {
 	struct ebpf_asm *as = code->as;
 
-	if (!count || !code->at->hash_bits) {
+	if (!count) {
 		ebpf_mov_imm(as, R1, 0);
+		ebpf_mov_imm(as, R2, 0);
 		return;
 	}
 	ebpf_mov_imm(as, R1, code->emit->context->memory->sums_seed);
@@ -65,7 +71,11 @@ static void hash(const struct sums_code *code, const struct piece *pieces, uint3
 		ebpf_bind(as, done);
 	}
 	ebpf_alu(as, BPF_MUL, R1, R2);
-	ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)code->at->hash_bits);
+	ebpf_emit(as, insn_alu32(BPF_MOV, R2, R1));
+	if (code->at->hash_bits)
+		ebpf_alu_imm(as, BPF_RSH, R1, 64 - (int32_t)code->at->hash_bits);
+	else
+		ebpf_mov_imm(as, R1, 0);
 }
 
 /* Leaves for differ unless the key in r9 is the one in the room. Overwrites r0, r1. */
@@ -123,7 +133,8 @@ static void emit_full(const struct sums_code *code)
 	ebpf_exit(as);
 }
 
-/* r8 = a new number, in the chain at head whose first key was first (both on the stack); then goes to found. */
+/* r8 = a new number, with tag r2, in the chain at head whose first key was first (both on the stack); then goes to
+ * found. */
 static void emit_new(const struct sums_code *code, int16_t head, int16_t first, uint32_t found)
 {
 	struct ebpf_words key = { R9, R6, KEY_OFF, 0, code->plan->key_bytes / 8 };
@@ -139,6 +150,7 @@ static void emit_new(const struct sums_code *code, int16_t head, int16_t first, 
 	ebpf_mov(as, R8, R0);
 	ebpf_alu_imm(as, BPF_ADD, R8, 1);
 	load_key(code);
+	ebpf_store(as, BPF_W, R9, offsetof(struct matcher_sums_key, tag), R2);
 	ebpf_lower_copy(as, &key);
 	ebpf_load(as, BPF_DW, R1, R10, head);
 	ebpf_load(as, BPF_DW, R0, R10, first);
@@ -150,7 +162,7 @@ static void emit_new(const struct sums_code *code, int16_t head, int16_t first, 
 	ebpf_atomic_exchange_if(as, BPF_W, R1, 0, R4);
 	ebpf_jump_if(as, BPF_JEQ, R0, R3, found);
 	ebpf_alu_imm(as, BPF_ADD, R5, 1);
-	ebpf_jump_if_imm(as, BPF_JLT, R5, SUMS_TRIES, again);
+	ebpf_jump_if_imm(as, BPF_JLT, R5, PUT_TRIES, again);
 	ebpf_jump(as, code->deliver);
 	ebpf_bind(as, full);
 	emit_full(code);
@@ -161,7 +173,7 @@ void sums_emit_key(const struct sums_code *code)
 	struct piece pieces[PROGRAM_BY_MAX + 1];
 	uint32_t count = find_pieces(code, pieces);
 	struct ebpf_asm *as = code->as;
-	uint32_t again = ebpf_label(as), differ = ebpf_label(as), missing = ebpf_label(as), found = ebpf_label(as);
+	uint32_t again = ebpf_label(as), alike = ebpf_label(as), missing = ebpf_label(as), found = ebpf_label(as);
 	uint32_t mark = ebpf_stack_mark(as);
 	int16_t head = ebpf_stack_take(as, 8), first = ebpf_stack_take(as, 8);
 
@@ -176,13 +188,15 @@ void sums_emit_key(const struct sums_code *code)
 	ebpf_jump_if_imm(as, BPF_JEQ, R8, 0, missing);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)code->plan->keys, code->deliver);
 	load_key(code);
-	compare_keys(code, pieces, count, differ);
-	ebpf_jump(as, found);
-	ebpf_bind(as, differ);
+	ebpf_load(as, BPF_W, R0, R9, offsetof(struct matcher_sums_key, tag));
+	ebpf_jump_if(as, BPF_JEQ, R0, R2, alike);
 	ebpf_load(as, BPF_W, R8, R9, offsetof(struct matcher_sums_key, next));
 	ebpf_alu_imm(as, BPF_ADD, R5, 1);
 	ebpf_jump_if_imm(as, BPF_JLT, R5, CHAIN_MAX, again);
 	ebpf_jump(as, code->deliver);
+	ebpf_bind(as, alike);
+	compare_keys(code, pieces, count, code->deliver);
+	ebpf_jump(as, found);
 	ebpf_bind(as, missing);
 	emit_new(code, head, first, found);
 	ebpf_bind(as, found);

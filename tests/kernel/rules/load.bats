@@ -57,6 +57,25 @@ loaded() {
 	[ "$twice" -lt $((once * 13 / 5)) ]
 }
 
+# What the kernel's verifier follows is what loading takes, some 2 us for each instruction.
+@test "the verifier follows each instruction of a shipped rule four times at most, of some a little more often" {
+	local rule instructions followed ratio over=() measured=0
+	local -A limits=([@connection-retry-storm]=5.3 [@credential-change-exec]=5.3 [@lock-misuse]=4.3 [@lock-order]=6.3
+		[@memory-fault-storm]=6.8 [@reverse-shell]=5.0 [@syn-flood]=4.9)
+	for rule in "$BATS_TEST_DIRNAME"/../../../rules/*/; do
+		rule=@$(basename "$rule")
+		# shellcheck disable=SC2034 # read for the one behind them
+		read -r _ instructions followed ratio _ < <(python3 "$BATS_TEST_DIRNAME/verified.py" "$ASTERISM" "$rule" |
+			tail -n 1)
+		[[ $ratio == *.* ]] || continue # this kernel lacks something
+		echo "$rule $instructions $followed $ratio"
+		measured=$((measured + 1))
+		awk "BEGIN { exit !($ratio > ${limits[$rule]:-4.0}) }" && over+=("$rule")
+	done
+	echo "over: ${over[*]}"
+	((measured > 20 && ${#over[@]} == 0))
+}
+
 @test "a short WITHIN costs nothing while no run is open, and ends runs on time" {
 	cat >short.rule <<-'END'
 		RULE short PATTERN { [sys_enter_fchdir:a, sys_enter_fsync:b] } WHERE { b.fd == a.fd } WITHIN 5ms POOL 4
