@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "ebpf/attachment.h"
 #include "ebpf/ebpf.h"
 #include "ebpf/live-plan.h"
 #include "ebpf/memory/layout.h"
@@ -100,27 +101,40 @@ static void explain_automata(const struct program *program, explain_fn *explain,
 	}
 }
 
-/* What a live session decides of its code. */
+/* What a live session decides of its code, and where that is attached. */
 static void explain_plan(const struct session_rules *rules, bool as_json, struct text_buffer *out)
 {
 	const struct program *program = session_rules_program(rules);
 	bool *excluded = alloc_zero(program->rule_count, sizeof *excluded);
+	bool *shipped = alloc_zero(program->rule_count, sizeof *shipped);
+	struct ebpf_attachment_options options = { session_rules_catalog(rules), shipped };
+	struct ebpf_attachment *attachment = NULL;
 	struct session_placement placement;
 	struct plan *plan = NULL;
 
-	for (uint32_t i = 0; i < program->rule_count && excluded; i++) {
+	for (uint32_t i = 0; i < program->rule_count && excluded && shipped; i++) {
 		session_place(program, i, &placement);
 		excluded[i] = placement.place != SESSION_KERNEL;
+		shipped[i] = placement.place == SESSION_USER;
 	}
-	if (!excluded || ebpf_live_plan(program, session_rules_catalog(rules), excluded, &plan))
+	if (!excluded || !shipped || ebpf_live_plan(program, options.catalog, excluded, &plan) ||
+	    ebpf_attachment_new(plan, &options, &attachment))
 		out->failure = -ENOMEM;
-	for (uint32_t i = 0; i < program->rule_count && plan; i++) {
+	for (uint32_t i = 0; i < program->rule_count && attachment; i++) {
+		struct text_buffer attached = { 0 };
+
 		if (i > 0 && !as_json)
 			text_append(out, "\n");
-		(as_json ? plan_explain_json : plan_explain_text)(plan, i, session_rules_measures(rules), out);
+		(as_json ? ebpf_attachment_json : ebpf_attachment_text)(attachment, i, &attached);
+		(as_json ? plan_explain_json : plan_explain_text)(plan, i, session_rules_measures(rules),
+								  attached.bytes ? attached.bytes : "", out);
+		out->failure = out->failure ? out->failure : attached.failure;
+		text_fini(&attached);
 	}
+	ebpf_attachment_free(attachment);
 	plan_free(plan);
 	alloc_free(excluded);
+	alloc_free(shipped);
 }
 
 static bool goes_together(const struct cli_arguments *arguments)
@@ -193,7 +207,9 @@ const struct cli_command cmd_explain = {
 		       "json one object per rule and line.\n\n--plan shows how the code for the kernel works: how it "
 		       "stores and locks runs, what its programs do at a match, and for each event which runs it "
 		       "finds, what it does to them, which fields it reads, and when. It assumes that all actions are "
-		       "allowed.\n\n--trace runs the automaton over recorded events. It shows the probabilities of "
+		       "allowed. It also shows where on this machine each program is attached, and why there; this is "
+		       "what a session would choose, but no program of the rules is loaded.\n\n--trace runs the "
+		       "automaton over recorded events. It shows the probabilities of "
 		       "states and transitions, and predicts from them, before the rule is loaded: matches per second, "
 		       "open runs, a sufficient pool, and what the rule costs. --assume replaces a probability.",
 	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_ORDER_BY,

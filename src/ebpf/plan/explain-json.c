@@ -150,7 +150,7 @@ static void put_plan_events(struct text_buffer *out, const struct plan *plan, ui
 }
 
 void plan_explain_json(const struct plan *plan, uint32_t index, const struct program_measures *measures,
-		       struct text_buffer *out)
+		       const char *attached, struct text_buffer *out)
 {
 	const struct plan_rule *rule = &plan->rules[index];
 
@@ -173,6 +173,7 @@ void plan_explain_json(const struct plan *plan, uint32_t index, const struct pro
 			put_plan_sums(out, &rule->sums);
 		put_plan_events(out, plan, index);
 	}
+	text_append(out, attached);
 	program_order_json(plan->program, index, measures, out);
 	text_append(out, "}\n");
 }

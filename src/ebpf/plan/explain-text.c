@@ -141,7 +141,7 @@ static void print_lock(struct text_buffer *out, const struct plan_rule *rule)
 }
 
 /* Of a rule that runs in the kernel. */
-static void print_rule(const struct plan *plan, uint32_t index, struct text_buffer *out)
+static void print_rule(const struct plan *plan, uint32_t index, const char *attached, struct text_buffer *out)
 {
 	const struct plan_rule *rule = &plan->rules[index];
 
@@ -163,6 +163,7 @@ static void print_rule(const struct plan *plan, uint32_t index, struct text_buff
 		text_append(out, "  when due   ");
 		print_acts(out, plan, rule, &rule->at_deadline);
 	}
+	text_append(out, attached);
 	for (uint32_t type = 0; type < plan->program->type_count; type++) {
 		const struct plan_event *event = plan_event(plan, index, type);
 
@@ -174,15 +175,15 @@ static void print_rule(const struct plan *plan, uint32_t index, struct text_buff
 }
 
 void plan_explain_text(const struct plan *plan, uint32_t index, const struct program_measures *measures,
-		       struct text_buffer *out)
+		       const char *attached, struct text_buffer *out)
 {
 	const struct plan_rule *rule = &plan->rules[index];
 
 	text_printf(out, "%s %s (%s)\n", program_sort(rule->rule), program_text(plan->program, rule->rule->name),
 		    program_text(plan->program, rule->rule->place));
 	if (rule->here)
-		print_rule(plan, index, out);
+		print_rule(plan, index, attached, out);
 	else
-		text_append(out, "  not compiled for the kernel: the rule does not run there\n");
+		text_printf(out, "  not compiled for the kernel: the rule does not run there\n%s", attached);
 	program_order_text(plan->program, index, measures, out);
 }

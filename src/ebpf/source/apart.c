@@ -9,11 +9,21 @@
 #include "meaning/meaning.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 /* Detaching takes the kernel some 30 ms for each. */
 enum { APART_MAX = 4 };
+
+enum { WHY_BYTES = 256 };
+
+#if defined(__x86_64__) /* whose numbers the names are of */
+enum { KNOWS_NAMES = true };
+#else
+enum { KNOWS_NAMES = false };
+#endif
 
 /* What tracefs has: the number of the call (4 bytes) at 8; of an exit, its result at 16. */
 enum { WORD = 8, NUMBER_OFFSET = 8, RESULT_OFFSET = 16 };
@@ -45,21 +55,58 @@ static const char *tracepoint_name(const char *call)
 	return call;
 }
 
-/* Stores the call's own tracepoint. Returns 0, -ENOENT (it has none), -ENOMEM. */
-static int find_tracepoint(struct source_plan *plan, const struct source_unit *unit, uint64_t call,
-			   struct source_call *found)
+/* What a call is called. */
+struct call_name {
+	char text[MEANING_NAME_BYTES];
+};
+
+static struct call_name name_of(uint64_t call)
 {
-	char name[MEANING_NAME_BYTES];
+	struct call_name name;
 	struct text_buffer text;
 
-	text_init_fixed(&text, name, sizeof name);
+	text_init_fixed(&text, name.text, sizeof name.text);
 	meaning_show(&text, meaning_find("syscall"), (struct meaning_number){ call, false });
-	found->tracepoint =
-		arena_format(plan->arena, "syscalls:%s_%s",
-			     strcmp(unit->tracepoint, begins) == 0 ? "sys_enter" : "sys_exit", tracepoint_name(name));
+	return name;
+}
+
+/* What is decided of a tracepoint. */
+struct decision {
+	struct source_plan *plan;
+	const char *tracepoint;
+	bool asks;                       /* tracefs; else what is closed to us is taken to be there */
+	const struct source_unit *stays; /* the first that does not qualify; NULL: there is none at this tracepoint */
+	const char *why;                 /* not: a clause */
+};
+
+/* Says why not. Returns 0, -ENOMEM. */
+__attribute__((format(printf, 2, 3))) static int refuse(struct decision *decision, const char *format, ...)
+{
+	char text[WHY_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	decision->why = arena_text(decision->plan->arena, text, strlen(text));
+	return decision->why ? 0 : -ENOMEM;
+}
+
+/* Stores the call's own tracepoint. Returns 1; 0 (it has none), -ENOMEM. */
+static int find_tracepoint(struct decision *decision, uint64_t call, struct source_call *found)
+{
+	found->tracepoint = arena_format(decision->plan->arena, "syscalls:%s_%s",
+					 strcmp(decision->tracepoint, begins) == 0 ? "sys_enter" : "sys_exit",
+					 tracepoint_name(name_of(call).text));
 	if (!found->tracepoint)
 		return -ENOMEM;
-	return attach_tracefs_id(found->tracepoint, &found->attach_id) ? -ENOENT : 0;
+	int result = attach_tracefs_id(found->tracepoint, &found->attach_id);
+
+	if (result == -ENOENT)
+		return refuse(decision, "this kernel has no tracepoint %s", found->tracepoint);
+	if (!result || (!decision->asks && (result == -EACCES || result == -EPERM)))
+		return 1;
+	return refuse(decision, "tracefs does not give the number of %s: %s", found->tracepoint, strerror(-result));
 }
 
 /* Whether the unit is at the tracepoint that raw programs share. */
@@ -68,54 +115,108 @@ static bool is_at(const struct source_unit *unit, const char *tracepoint)
 	return !unit->classic && strcmp(unit->tracepoint, tracepoint) == 0;
 }
 
-/* Gives the unit its calls. Returns whether it qualifies, or -ENOMEM. */
-static int find_calls(struct source_plan *plan, struct source_unit *unit)
+/* The calls that are wanted, the first APART_MAX of which are stored. Returns how many, and one that is frequent or
+ * SOURCE_CALLS. */
+static size_t count_calls(const uint8_t wanted[SOURCE_CALLS], uint64_t first[APART_MAX], uint64_t *frequent)
 {
-	uint8_t wanted[SOURCE_CALLS];
-	struct source_call calls[APART_MAX];
 	size_t count = 0;
 
-	if (unit->awaits || !source_calls_are_all(unit) || !source_calls_find(unit, wanted).number)
-		return 0;
+	*frequent = SOURCE_CALLS;
 	for (uint64_t call = 0; call < SOURCE_CALLS; call++) {
 		if (!wanted[call])
 			continue;
-		if (count == APART_MAX || is_frequent(call))
-			return 0;
-		int result = find_tracepoint(plan, unit, call, &calls[count++]);
-
-		if (result)
-			return result == -ENOMEM ? result : 0;
+		if (count < APART_MAX)
+			first[count] = call;
+		if (*frequent == SOURCE_CALLS && is_frequent(call))
+			*frequent = call;
+		count++;
 	}
-	unit->apart = count ? arena_zero(plan->arena, count, sizeof *unit->apart) : NULL;
-	if (!unit->apart)
-		return count ? -ENOMEM : 0;
-	memcpy(unit->apart, calls, count * sizeof *calls);
-	unit->apart_count = count;
-	return 1;
+	return count;
 }
 
-/* Where one program has to stay, the others cost little beside it. */
-static int plan_tracepoint(struct source_plan *plan, const char *tracepoint)
+/* Gives the unit its calls. Returns whether it qualifies, or -ENOMEM. */
+static int find_calls(struct decision *decision, struct source_unit *unit)
 {
+	uint8_t wanted[SOURCE_CALLS];
+	uint64_t calls[APART_MAX], frequent;
+	int result = 1;
+
+	if (unit->awaits)
+		return refuse(decision,
+			      "strings of calls that cannot be read where they begin are read where they end");
+	if (!source_calls_are_all(unit) || !source_calls_find(unit, wanted).number)
+		return refuse(decision, "it is not about certain calls alone");
+	size_t count = count_calls(wanted, calls, &frequent);
+
+	if (count == 0)
+		return refuse(decision, "no call can be one of its events");
+	if (count > APART_MAX)
+		return refuse(decision, "its calls are %zu, more than %d", count, APART_MAX);
+	if (frequent < SOURCE_CALLS)
+		return refuse(decision, "%s, one of its calls, is among those that programs make most",
+			      name_of(frequent).text);
+	unit->apart = arena_zero(decision->plan->arena, count, sizeof *unit->apart);
+	if (!unit->apart)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && result > 0; i++)
+		result = find_tracepoint(decision, calls[i], &unit->apart[i]);
+	unit->apart_count = result > 0 ? count : 0;
+	if (result > 0 && unit->counts_others && ebpf_runs_32bit())
+		return refuse(decision, "it counts calls of 32-bit code, which tracepoints of single calls leave out");
+	return result;
+}
+
+/* Whether all units at the tracepoint qualify, or -ENOMEM. */
+static int all_qualify(struct decision *decision)
+{
+	struct source_plan *plan = decision->plan;
 	int qualifies = 1;
 
 	for (size_t i = 0; i < plan->unit_count && qualifies > 0; i++) {
 		struct source_unit *unit = &plan->units[i];
 
 		/* What a unit awaits is given back at each end of a call. */
-		if (unit->awaits && strcmp(tracepoint, ends) == 0)
-			qualifies = 0;
-		else if (is_at(unit, tracepoint))
-			qualifies = find_calls(plan, unit);
-		if (qualifies > 0 && unit->apart_count && unit->counts_others && ebpf_runs_32bit())
-			qualifies = 0;
+		if (unit->awaits && strcmp(decision->tracepoint, ends) == 0) {
+			qualifies = refuse(decision, "what could not be read where calls begin is read here");
+		} else if (is_at(unit, decision->tracepoint)) {
+			qualifies = find_calls(decision, unit);
+			decision->stays = qualifies > 0 ? NULL : unit;
+		}
 	}
-	for (size_t i = 0; i < plan->unit_count; i++) {
+	return qualifies;
+}
+
+/* What the unit does not say of itself: where one program has to stay, the others cost little beside it. */
+static const char *why_of(const struct decision *decision, const struct source_unit *unit, bool is_apart)
+{
+	struct arena *arena = decision->plan->arena;
+
+	if (is_apart)
+		return arena_format(arena,
+				    "its calls are %zu, at most %d and none that programs make most: others "
+				    "cost nothing",
+				    unit->apart_count, APART_MAX);
+	if (decision->stays == unit)
+		return decision->why;
+	if (!decision->stays)
+		return arena_format(arena, "another program has to be there: %s", decision->why);
+	return arena_format(arena, "it stands with the other programs there, of which that of %s has to: %s",
+			    decision->stays->entries[0].want->type->name, decision->why);
+}
+
+static int plan_tracepoint(struct source_plan *plan, const char *tracepoint, bool asks)
+{
+	struct decision decision = { .plan = plan, .tracepoint = tracepoint, .asks = asks };
+	int qualifies = all_qualify(&decision);
+
+	for (size_t i = 0; i < plan->unit_count && qualifies >= 0; i++) {
 		struct source_unit *unit = &plan->units[i];
 
 		if (!is_at(unit, tracepoint))
 			continue;
+		unit->why = why_of(&decision, unit, qualifies > 0);
+		if (!unit->why)
+			qualifies = -ENOMEM;
 		if (qualifies > 0)
 			unit->counts_others = false;
 		else
@@ -124,16 +225,26 @@ static int plan_tracepoint(struct source_plan *plan, const char *tracepoint)
 	return qualifies < 0 ? qualifies : 0;
 }
 
+/* No program is apart. */
+static void keep_all(struct source_plan *plan, const char *why)
+{
+	for (size_t i = 0; i < plan->unit_count; i++)
+		if (is_at(&plan->units[i], begins) || is_at(&plan->units[i], ends))
+			plan->units[i].why = why;
+}
+
 int source_apart_plan(struct source_plan *plan, const struct ebpf_features *features)
 {
 	int result = 0;
 
-#if defined(__x86_64__) /* whose numbers the names are of */
-	if (features->counts_misses)
-		result = plan_tracepoint(plan, begins);
-	if (features->counts_misses && !result)
-		result = plan_tracepoint(plan, ends);
-#endif
+	if (!KNOWS_NAMES) {
+		keep_all(plan, "programs are attached to tracepoints of single calls on x86-64 only");
+	} else if (features ? !features->counts_misses : !ebpf_counts_misses()) {
+		keep_all(plan, "this kernel does not count misses at tracepoints of single calls (Linux 6.7 does)");
+	} else {
+		result = plan_tracepoint(plan, begins, features);
+		result = result ? result : plan_tracepoint(plan, ends, features);
+	}
 	return result;
 }
 

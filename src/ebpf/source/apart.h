@@ -16,7 +16,10 @@
 #include "ebpf/kernel/feature.h"
 #include "ebpf/source/plan.h"
 
-/* Gives each unit that qualifies its calls. Returns 0, -ENOMEM. */
+/*
+ * Gives each unit that qualifies its calls, and each at raw_syscalls: its why. features NULL: where tracefs is closed
+ * to us, it is taken to have what is looked for. Returns 0, -ENOMEM.
+ */
 int source_apart_plan(struct source_plan *plan, const struct ebpf_features *features);
 
 /* r9, the context of a program that is attached to tracepoints of single calls, becomes that of one at raw_syscalls:.

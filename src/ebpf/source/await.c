@@ -107,6 +107,11 @@ static bool is_no_exec(const struct source_entry *entry)
 	return false;
 }
 
+bool source_is_late(const struct source_entry *entry, bool for_exec)
+{
+	return entry->await && !(for_exec && is_no_exec(entry));
+}
+
 int source_await_late(const struct source_unit *unit, bool for_exec, struct source_unit *late)
 {
 	*late = *unit;
@@ -115,7 +120,7 @@ int source_await_late(const struct source_unit *unit, bool for_exec, struct sour
 	if (!late->entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < unit->entry_count; i++)
-		if (unit->entries[i].await && !(for_exec && is_no_exec(&unit->entries[i])))
+		if (source_is_late(&unit->entries[i], for_exec))
 			late->entries[late->entry_count++] = unit->entries[i];
 	return 0;
 }

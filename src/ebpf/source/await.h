@@ -58,9 +58,12 @@ void source_await_plan(struct source_unit *unit);
 /* Nothing is awaited after all. */
 void source_await_none(struct source_plan *plan);
 
+/* Whether a late program has the entry: one that is awaited; for_exec: of these the ones that may be about an execve.
+ */
+bool source_is_late(const struct source_entry *entry, bool for_exec);
+
 /*
- * Makes of unit what a late program has: the entries that are awaited; for_exec: of these the ones that may be about an
- * execve. The caller frees late->entries. Returns 0, -ENOMEM.
+ * Makes of unit what a late program has: those entries. The caller frees late->entries. Returns 0, -ENOMEM.
  */
 int source_await_late(const struct source_unit *unit, bool for_exec, struct source_unit *late);
 

@@ -65,7 +65,7 @@ void calls_32bit_init(struct calls_32bit *calls, struct source_plan *plan, const
 
 	if (!function)
 		return;
-	if (start_call_programs(calls, function, options))
+	if (options->features && start_call_programs(calls, function, options))
 		calls_32bit_fini(calls);
 	else
 		unit->counts_others = false;

@@ -19,7 +19,7 @@ struct calls_32bit {
 
 struct calls_32bit_options {
 	const struct btf_kernel *btf;
-	const struct ebpf_features *features;
+	const struct ebpf_features *features; /* NULL: the kernel is not asked, and taken to let it */
 	const struct scope *scope;
 };
 

@@ -18,7 +18,7 @@ enum { NUMBERS = 256, CONTEXT_BYTES = 8 };
 
 void chains_init(struct chains *chains)
 {
-	*chains = (struct chains){ { { "raw_syscalls:sys_enter", -1, 0 }, { "raw_syscalls:sys_exit", -1, 0 } } };
+	*chains = (struct chains){ { { "raw_syscalls:sys_enter", -1, 0, 0 }, { "raw_syscalls:sys_exit", -1, 0, 0 } } };
 }
 
 void chains_fini(struct chains *chains)
@@ -86,13 +86,26 @@ void chains_plan(struct chains *chains, const struct source_plan *plan, const ch
 		}
 		if (programs < 2 || !attach_id)
 			continue;
+		chain->planned = programs;
+		if (!features)
+			continue;
 		chain->map = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "chain", sizeof(uint32_t), sizeof(uint32_t),
 					    NUMBERS, NULL);
 		if (chain->map >= 0 && !can_chain(chain, attach_id, features)) {
 			close(chain->map);
 			chain->map = -1;
 		}
+		if (chain->map < 0)
+			chain->planned = 0;
 	}
+}
+
+size_t chains_length(const struct chains *chains, const char *tracepoint)
+{
+	for (size_t i = 0; i < CHAINS; i++)
+		if (strcmp(chains->of[i].tracepoint, tracepoint) == 0)
+			return chains->of[i].planned;
+	return 0;
 }
 
 struct chain_place chains_join(struct chains *chains, const char *tracepoint)

@@ -20,6 +20,7 @@ struct chain {
 	const char *tracepoint;
 	int map; /* who comes behind the program of a number; -1: there is no chain */
 	uint32_t taken;
+	size_t planned; /* how many programs meet there; 0: there is no chain */
 };
 
 enum { CHAINS = 2 };
@@ -39,10 +40,14 @@ void chains_fini(struct chains *chains);
 
 /*
  * Makes a chain wherever several programs of the plan meet at a tracepoint; late is the one at which what is awaited is
- * given back by further programs. A kernel that does not take tail calls there has no chains.
+ * given back by further programs. A kernel that does not take tail calls there has no chains. features NULL: it is not
+ * asked, and they are planned only.
  */
 void chains_plan(struct chains *chains, const struct source_plan *plan, const char *late,
 		 const struct ebpf_features *features);
+
+/* How many programs of the plan are in the chain at the tracepoint; 0: there is none. */
+size_t chains_length(const struct chains *chains, const char *tracepoint);
 
 /* A new place in the chain at the tracepoint; one without a chain where there is none, or no room. */
 struct chain_place chains_join(struct chains *chains, const char *tracepoint);

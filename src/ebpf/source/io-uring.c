@@ -91,7 +91,7 @@ static int find_io_uring_type(const struct btf_kernel *btf, const struct event_t
 	return result == -ENOMEM ? result : 0;
 }
 
-int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct asterism_diag *diag)
+int io_uring_plan(struct io_uring *ring, const struct btf_kernel *btf, struct asterism_diag *diag)
 {
 	const struct event_type *type;
 
@@ -99,6 +99,11 @@ int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct as
 		return diag_no_memory(diag);
 	ring->needs.body[0] = true;
 	ring->want = (struct source_want){ .type = type, .group = SOURCE_GROUP_OWN, .needs = &ring->needs };
+	return 0;
+}
+
+int io_uring_init(struct io_uring *ring, struct asterism_diag *diag)
+{
 	int result = ebpf_array_init(&ring->counts, "io_uring", COUNT_BYTES, 1, PROT_READ);
 
 	return result ? diag_error(diag, NULL, result, "cannot allocate memory for a program: %s", strerror(-result))

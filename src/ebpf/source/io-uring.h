@@ -21,8 +21,11 @@ struct io_uring {
 	struct ebpf_array counts; /* a u64 by opcode; none: nothing is counted */
 };
 
-/* Stores what it has made even on failure. Returns 0, -EPERM, -ENOMEM, with a sentence. */
-int io_uring_init(struct io_uring *ring, const struct btf_kernel *btf, struct asterism_diag *diag);
+/* Makes the want. Returns 0, -ENOMEM. */
+int io_uring_plan(struct io_uring *ring, const struct btf_kernel *btf, struct asterism_diag *diag);
+
+/* Makes what it counts in. Returns 0, -EPERM, -ENOMEM, with a sentence. */
+int io_uring_init(struct io_uring *ring, struct asterism_diag *diag);
 void io_uring_fini(struct io_uring *ring);
 
 /* The body of the want. */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds what kind of events types have by what catalogs say of them, without any kernel. */
+/*
+ * Finds what kind of events types have by what catalogs say of them, without any kernel, and what the paths of entries
+ * read: memory of the user's, structures that are walked.
+ */
 
 #include "ebpf/source/plan.h"
 
 #include "ebpf/path/value.h"
+#include "ebpf/path/walk.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,6 +39,19 @@ int source_may_be_unread(const struct event_type *type, uint32_t count, bool *ma
 	}
 	arena_free(arena);
 	return result < 0 ? result : 0;
+}
+
+const char *source_implied_when(const char *tracepoint)
+{
+#if defined(__x86_64__)
+	static const char text[] = "(current->thread_info.status & 2) == 0"; /* TS_COMPAT */
+#elif defined(__aarch64__)
+	static const char text[] = "(current->thread_info.flags & 0x400000) == 0"; /* TIF_32BIT */
+#else
+	static const char text[] = "(0) == 0";
+#endif
+
+	return strncmp(tracepoint, "raw_syscalls:", strlen("raw_syscalls:")) == 0 ? text : NULL;
 }
 
 bool source_is_of_calls(const struct event_type *type)
@@ -69,6 +86,34 @@ bool source_may_interrupt(const struct event_type *type)
 			found = strcmp(type->hooks[i].tracepoint, calm[j]) == 0;
 		if (!found)
 			return true;
+	}
+	return false;
+}
+
+bool source_asks_user(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->when.count; i++)
+		if (path_reads_user(entry->when.items[i].path))
+			return true;
+	return false;
+}
+
+bool source_entry_reads_user(const struct source_entry *entry)
+{
+	for (uint32_t i = 0; i < entry->want->type->field_count; i++)
+		if (path_reads_user(entry->paths[i]))
+			return true;
+	return source_asks_user(entry);
+}
+
+bool source_walks(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++) {
+		const struct source_entry *entry = &unit->entries[i];
+
+		for (uint32_t j = 0; j < entry->want->type->field_count; j++)
+			if (entry->paths[j] && walk_is(entry->paths[j]->op))
+				return true;
 	}
 	return false;
 }

@@ -230,19 +230,6 @@ static int resolve_draft(struct draft *draft)
 	return 0;
 }
 
-const char *source_implied_when(const char *tracepoint)
-{
-#if defined(__x86_64__)
-	static const char text[] = "(current->thread_info.status & 2) == 0"; /* TS_COMPAT */
-#elif defined(__aarch64__)
-	static const char text[] = "(current->thread_info.flags & 0x400000) == 0"; /* TIF_32BIT */
-#else
-	static const char text[] = "(0) == 0";
-#endif
-
-	return strncmp(tracepoint, "raw_syscalls:", strlen("raw_syscalls:")) == 0 ? text : NULL;
-}
-
 static int add_implied_condition(struct draft *draft)
 {
 	const char *text = source_implied_when(draft->source->tracepoint);

@@ -61,6 +61,8 @@ struct source_unit {
 	bool is_own;               /* as that of the spots' places */
 	struct source_call *apart; /* source/apart.h: where the program is attached instead; the arena's */
 	size_t apart_count;
+	const char
+		*why; /* source/apart.h: a clause that says why it is attached there, or not; NULL: nothing to choose */
 	struct source_node *cookie; /* by which entries are told apart; NULL: they are asked at all spots */
 	const char *scope_text;
 	struct source_paths scope;

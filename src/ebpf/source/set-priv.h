@@ -82,4 +82,7 @@ struct source_set {
 	uint64_t missed, next_misses_ns;
 };
 
+/* Decides what the set consists of, before anything of it is loaded. Returns as source_set_new. */
+int source_set_plan(struct source_set *set, struct asterism_diag *diag);
+
 #endif

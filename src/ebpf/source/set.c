@@ -12,7 +12,6 @@
 #include "base/crew.h"
 #include "ebpf/kernel/cpus.h"
 #include "ebpf/path/walk.h"
-#include "ebpf/source/apart.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -391,105 +390,10 @@ static int load_all(struct source_set *set, struct asterism_diag *diag)
 	return result;
 }
 
-/* A path at a tracepoint, or NULL where this kernel has no such thing. */
-static struct source_node *path_at(struct source_set *set, const struct btf_tracepoint *tracepoint, const char *text)
+static int begin_set(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
 {
-	char reason[256];
-	struct source_binding binding = {
-		.btf = set->options.btf, .arena = set->plan->arena, .reason = reason, .size = sizeof reason
-	};
-	struct source_node *node;
-
-	if (tracepoint)
-		binding.tracepoint = *tracepoint;
-	if (path_parse_path(text, binding.arena, &node, reason, sizeof reason) || path_resolve_integer(&binding, node))
-		return NULL;
-	return node;
-}
-
-/* The arguments of a call, as where it begins. */
-static void find_registers(struct source_set *set)
-{
-	char text[] = "syscall_arg(0)";
-	struct btf_tracepoint enter = { 0 };
-
-	if (btf_kernel_tracepoint(set->options.btf, "sys_enter", &enter))
-		return;
-	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
-		text[sizeof text - sizeof "0)"] = (char)('0' + i);
-		set->await.registers[i] = path_at(set, &enter, text);
-	}
-}
-
-/* Where awaited calls are given back on this kernel; where it does not offer that, nothing is awaited. */
-static void find_late_places(struct source_set *set)
-{
-	static const struct late_place places[LATE_PLACES] = {
-		{ .tracepoint = "raw_syscalls:sys_exit" },
-		{ .tracepoint = "sched:sched_prepare_exec", .for_exec = true },
-		{ .tracepoint = "sched:sched_process_exec", .for_exec = true, .after = true },
-	};
-
-	for (size_t i = 0; i < LATE_PLACES; i++) {
-		struct btf_tracepoint found = { 0 };
-
-		set->late[i] = places[i];
-		btf_kernel_tracepoint(set->options.btf, strchr(places[i].tracepoint, ':') + 1, &found);
-		set->late[i].attach_id = found.id;
-	}
-	if (set->options.past_exec)
-		set->late[1].attach_id = 0;
-	if (set->late[1].attach_id)
-		set->late[2].attach_id = 0;
-	set->await.mm = path_at(set, NULL, "current->mm");
-	if (set->late[2].attach_id)
-		find_registers(set);
-	if (!set->await.mm || !set->late[0].attach_id)
-		source_await_none(set->plan);
-}
-
-/* The options' wants, and where system calls are among them what io_uring does instead. */
-static int make_wants(struct source_set *set, struct asterism_diag *diag)
-{
-	const struct source_set_options *options = &set->options;
-	uint64_t opcodes = 0;
-
-	set->wants = alloc_zero(options->count + 1, sizeof *set->wants);
-	if (!set->wants)
-		return diag_no_memory(diag);
-	for (size_t i = 0; i < options->count; i++) {
-		set->wants[set->want_count++] = options->wants[i];
-		if (io_uring_opcodes(options->wants[i].type, &opcodes))
-			return diag_no_memory(diag);
-	}
-	int result = opcodes ? io_uring_init(&set->ring, options->btf, diag) : 0;
-
-	if (!result && opcodes)
-		set->wants[set->want_count++] = set->ring.want;
-	return result;
-}
-
-/* Where the programs that are about system calls are attached. */
-static int plan_calls(struct source_set *set, struct asterism_diag *diag)
-{
-	const struct source_set_options *options = &set->options;
-
-	calls_32bit_init(&set->calls, set->plan,
-			 &(struct calls_32bit_options){ options->btf, options->features, set->scope });
-	if (!options->cautious && source_apart_plan(set->plan, options->features))
-		return diag_no_memory(diag);
-	chains_plan(&set->chains, set->plan, set->late[0].attach_id ? set->late[0].tracepoint : NULL,
-		    options->features);
-	return 0;
-}
-
-int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
-{
-	struct scope_options scope = {
-		.kind = options->scope, .btf = options->btf, .features = options->features, .filter = options->filter
-	};
 	struct source_set *set = alloc_zero(1, sizeof *set);
-	int result, cpus;
+	int cpus = set ? ebpf_possible_cpus(diag) : 0;
 
 	if (!set)
 		return diag_no_memory(diag);
@@ -497,30 +401,41 @@ int source_set_new(const struct source_set_options *options, struct asterism_dia
 	chains_init(&set->chains);
 	set->calls = (struct calls_32bit){ .program = -1, .link = -1 };
 	set->cast = btf_kernel_find(options->btf, BTF_KIND_FUNC, "bpf_rdonly_cast");
-	cpus = ebpf_possible_cpus(diag);
-	result = cpus < 0 ? cpus : 0;
-	set->cpu_count = result ? 0 : (uint32_t)cpus;
-	if (!result)
-		result = make_wants(set, diag);
-	if (!result)
-		result = source_plan_new(options->btf, set->wants, set->want_count, diag, &set->plan);
-	if (!result) {
-		set->tid = path_at(set, NULL, "current->pid");
-		set->tgid = path_at(set, NULL, "current->tgid");
-		find_late_places(set);
-		result = scope_new(&scope, diag, &set->scope);
-	}
-	if (!result)
-		result = plan_calls(set, diag);
-	if (!result && options->ship.on_event)
-		result = ship_new(&options->ship, diag, &set->ship);
-	if (!result)
-		result = load_all(set, diag);
+	set->cpu_count = cpus < 0 ? 0 : (uint32_t)cpus;
+	int result = cpus < 0 ? cpus : source_set_plan(set, diag);
+
+	*made = set;
+	return result;
+}
+
+/* The set in *made, or nothing where result says that it failed. Gives result. */
+static int end_set(int result, struct source_set *set, struct source_set **made)
+{
 	if (result)
 		source_set_free(set);
 	else
 		*made = set;
 	return result;
+}
+
+int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
+{
+	struct source_set *set = NULL;
+	int result = begin_set(options, diag, &set);
+
+	if (!result && options->ship.on_event)
+		result = ship_new(&options->ship, diag, &set->ship);
+	if (!result)
+		result = load_all(set, diag);
+	return end_set(result, set, made);
+}
+
+int source_set_imagine(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made)
+{
+	struct source_set *set = NULL;
+	int result = begin_set(options, diag, &set);
+
+	return end_set(result, set, made);
 }
 
 void source_set_free(struct source_set *set)

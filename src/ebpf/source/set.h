@@ -39,6 +39,41 @@ struct source_set_options {
  */
 int source_set_new(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made);
 
+/*
+ * The same without programs, to be asked source_set_places and freed. What decides where programs are attached is tried
+ * in the kernel; features NULL: it is not, for lack of privileges, and taken to be there.
+ */
+int source_set_imagine(const struct source_set_options *options, struct asterism_diag *diag, struct source_set **made);
+
+enum source_kind {
+	SOURCE_RAW,     /* at a tracepoint, by its type in BTF */
+	SOURCE_TRACEFS, /* at a tracepoint, by its number in tracefs */
+	SOURCE_PROBE,   /* in user code */
+};
+
+enum source_role {
+	SOURCE_OWN,       /* the unit's own program */
+	SOURCE_LATE,      /* gives back what is awaited */
+	SOURCE_LATE_EXEC, /* the same, of an execve */
+	SOURCE_PREFETCH,  /* sees to it that memory is there */
+};
+
+/* Where a program is attached, as long as the verifier does not make several of it. */
+struct source_place {
+	const struct source_unit *unit; /* whose entries it has, and its calls or spots */
+	enum source_kind kind;
+	const char *tracepoint; /* of calls and spots, the unit has their own */
+	size_t chain;           /* in a chain of so many programs; 0: it is attached itself */
+	enum source_role role;
+	const char *why; /* a clause */
+};
+
+/* Whether the program is about the entry of its unit. */
+bool source_place_has(const struct source_place *place, const struct source_entry *entry);
+
+/* Stores what source_set_new and source_set_attach do with the set's plan; alloc_free. Returns 0, -ENOMEM. */
+int source_set_places(const struct source_set *set, struct source_place **places, size_t *count);
+
 /* No event begins after this; programs may still run on other CPUs. */
 void source_set_detach(struct source_set *set);
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "ebpf/source/apart.h"
 #include "ebpf/source/calls.h"
 
 #include <stdio.h>
@@ -157,12 +158,70 @@ static void knows_whether_there_are_others(void **state)
 	assert_false(ARE_ALL("((id == 22) | (id == 600)) == 1"));
 }
 
+enum { UNITS = 2 };
+
+/* The whys of one unit with few calls, and of one where when says, on a kernel with these features. */
+static void check_whys(const char *when, const struct ebpf_features *features, const char *const whys[UNITS])
+{
+	const char *const texts[UNITS][ENTRIES] = { { "id == 3" }, { when } };
+	struct event_type types[UNITS] = { { .name = "few" }, { .name = "other" } };
+	struct source_want wants[UNITS] = { { .type = &types[0] }, { .type = &types[1] } };
+	struct source_entry entries[UNITS][ENTRIES] = { { { .want = &wants[0] } }, { { .want = &wants[1] } } };
+	struct source_unit units[UNITS] = { 0 };
+	struct source_plan plan = { .arena = arena_new(), .units = units, .unit_count = UNITS };
+
+	for (size_t i = 0; i < UNITS; i++) {
+		units[i] = (struct source_unit){ .tracepoint = "raw_syscalls:sys_exit", .entries = entries[i] };
+		parse(&units[i], plan.arena, texts[i]);
+	}
+	assert_int_equal(source_apart_plan(&plan, features), 0);
+	for (size_t i = 0; i < UNITS; i++) {
+		assert_string_equal(units[i].why, whys[i]);
+		assert_int_equal(units[i].apart_count, 0);
+	}
+	arena_free(plan.arena);
+}
+
+#if defined(__x86_64__)
+/* Whether tracefs can be asked decides nothing here. */
+static void says_why_all_stay_together(void **state)
+{
+	static const struct ebpf_features old = { .loop = true }, now = { .loop = true, .counts_misses = true };
+	static const char not_counted[] =
+		"this kernel does not count misses at tracepoints of single calls (Linux 6.7 does)";
+
+	(void)state;
+	check_whys("id >= 425 AND id <= 429", &old, (const char *[UNITS]){ not_counted, not_counted });
+	check_whys("id >= 425 AND id <= 429", &now,
+		   (const char *[UNITS]){
+			   "it stands with the other programs there, of which that of other has to: its calls are 5, "
+			   "more than 4",
+			   "its calls are 5, more than 4" });
+	check_whys("id == 0", &now,
+		   (const char *[UNITS]){ "it stands with the other programs there, of which that of other has to: "
+					  "read, one of its calls, is among those that programs make most",
+					  "read, one of its calls, is among those that programs make most" });
+	check_whys("id >= 425", &now,
+		   (const char *[UNITS]){ "it stands with the other programs there, of which that of other has to: it "
+					  "is not about certain calls alone",
+					  "it is not about certain calls alone" });
+}
+#else
+static void says_why_all_stay_together(void **state)
+{
+	static const char other[] = "programs are attached to tracepoints of single calls on x86-64 only";
+
+	(void)state;
+	check_whys("id == 4", NULL, (const char *[UNITS]){ other, other });
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_what_is_wanted),           cmocka_unit_test(knows_which_results_are_wanted),
 		cmocka_unit_test(leaves_what_is_not_known),       cmocka_unit_test(leaves_what_the_user_may_hide),
-		cmocka_unit_test(knows_whether_there_are_others),
+		cmocka_unit_test(knows_whether_there_are_others), cmocka_unit_test(says_why_all_stay_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
