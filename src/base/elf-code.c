@@ -113,6 +113,7 @@ static bool is_part_symbol(enum elf_part part, int type)
 
 struct visit {
 	enum elf_part part;
+	Elf_Scn *versions; /* of the symbols of one table; NULL: there are none */
 	size_t bytes_left;
 	int (*one)(void *context, const struct elf_function *function);
 	void *context;
@@ -136,6 +137,36 @@ static bool read_names(Elf_Scn *section, struct visit *visit, struct names *name
 	return true;
 }
 
+/* The versions of the symbols of a table, one each. NULL: it has none. */
+static Elf_Data *read_versions(Elf_Scn *table, struct visit *visit)
+{
+	GElf_Shdr header;
+
+	if (!visit->versions || !gelf_getshdr(visit->versions, &header) || header.sh_link != elf_ndxscn(table) ||
+	    !elf_may_read(visit->versions, &visit->bytes_left, &header))
+		return NULL;
+	return elf_getdata(visit->versions, NULL);
+}
+
+static bool is_old_version(Elf_Data *versions, int symbol)
+{
+	enum { HIDDEN = 0x8000 };
+	GElf_Versym version;
+
+	return versions && gelf_getversym(versions, symbol, &version) && (version & HIDDEN);
+}
+
+static Elf_Scn *find_versions(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_GNU_versym)
+			break;
+	return section;
+}
+
 static int each_of(Elf *elf, Elf_Scn *section, struct visit *visit)
 {
 	GElf_Shdr header;
@@ -146,7 +177,7 @@ static int each_of(Elf *elf, Elf_Scn *section, struct visit *visit)
 	if (!elf_may_read(section, &visit->bytes_left, &header) || !header.sh_entsize ||
 	    !read_names(elf_getscn(elf, header.sh_link), visit, &names))
 		return 0;
-	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *data = elf_getdata(section, NULL), *versions = read_versions(section, visit);
 
 	for (int i = 0; data && !result && gelf_getsym(data, i, &symbol); i++) {
 		int type = GELF_ST_TYPE(symbol.st_info);
@@ -156,6 +187,7 @@ static int each_of(Elf *elf, Elf_Scn *section, struct visit *visit)
 			.size = symbol.st_size,
 			.is_local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
 			.is_indirect = type == STT_GNU_IFUNC,
+			.is_old = is_old_version(versions, i),
 		};
 
 		if (*function.name && is_part_symbol(visit->part, type) && symbol.st_shndx != SHN_UNDEF)
@@ -168,7 +200,7 @@ int elf_code_each(const struct elf_code *code, enum elf_table table, size_t byte
 		  int (*one)(void *context, const struct elf_function *function), void *context)
 {
 	size_t bytes = bytes_max < ELF_VISIT_BYTES_MAX ? bytes_max : ELF_VISIT_BYTES_MAX;
-	struct visit visit = { code->part, bytes, one, context };
+	struct visit visit = { code->part, find_versions(code->elf), bytes, one, context };
 	uint32_t type = table == ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;

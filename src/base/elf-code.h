@@ -54,6 +54,7 @@ struct elf_function {
 	uint64_t address, size;
 	bool is_local;
 	bool is_indirect; /* it only says, once, which function is to be called */
+	bool is_old;      /* kept for what was linked with an older version; others of this name may not be */
 };
 
 /*

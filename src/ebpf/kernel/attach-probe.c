@@ -92,6 +92,7 @@ struct search {
 	const struct elf_code *code;
 	const char *function;
 	uint64_t *offset;
+	bool with_old; /* what was replaced by another version is as good */
 };
 
 /* 1: this is the function, and its code is in the file. */
@@ -99,7 +100,8 @@ static int look_at_probe_function(void *context, const struct elf_function *func
 {
 	const struct search *search = context;
 
-	return !function->is_indirect && strcmp(function->name, search->function) == 0 &&
+	return !function->is_indirect && (search->with_old || !function->is_old) &&
+	       strcmp(function->name, search->function) == 0 &&
 	       elf_offset(elf_code_segments(search->code), function->address, search->offset);
 }
 
@@ -136,12 +138,18 @@ static int no_function(const struct elf_code *code, const char *function, const 
 	return -ESRCH;
 }
 
-/* What others are linked with comes first: among all symbols other functions may have the same name. */
+/*
+ * What others are linked with comes first, by today's version: among all symbols other functions may have the same
+ * name.
+ */
 static int find_probed_function(const struct elf_code *code, const struct attach_wanted *wanted,
 				const struct attach_reason *reason)
 {
-	struct search search = { code, wanted->name, &wanted->places->items->offset };
+	struct search search = { code, wanted->name, &wanted->places->items->offset, false };
 
+	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search))
+		return 0;
+	search.with_old = true;
 	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search) ||
 	    elf_code_each(code, ELF_FULL, SIZE_MAX, look_at_probe_function, &search))
 		return 0;

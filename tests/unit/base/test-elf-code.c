@@ -100,6 +100,49 @@ static void a_library_is_linked_with(void **context)
 	close_code(code, fd);
 }
 
+struct version {
+	const char *name;
+	uint64_t address;
+	unsigned times;
+};
+
+static int look_at_version(void *context, const struct elf_function *function)
+{
+	struct version *version = context;
+
+	if (!function->is_old && strcmp(function->name, version->name) == 0) {
+		version->times++;
+		version->address = function->address;
+	}
+	return 0;
+}
+
+/* The C library keeps functions of old for old programs, under the name that others have today. */
+static void todays_version_is_known(void **context)
+{
+	const char *names[] = { "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_signal" };
+	void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+
+	(void)context;
+	if (!library)
+		skip();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct version version = { .name = names[i] };
+		void *today = dlsym(library, names[i]);
+		Dl_info info;
+		int fd;
+
+		assert_true(dladdr(today, &info));
+		struct elf_code *code = open_code(info.dli_fname, &fd);
+
+		assert_int_equal(elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_version, &version), 0);
+		assert_int_equal(version.times, 1);
+		assert_true((uintptr_t)info.dli_fbase + version.address == (uintptr_t)today);
+		close_code(code, fd);
+	}
+	dlclose(library);
+}
+
 static void edges_of_segments(void **context)
 {
 	struct elf_segments segments = {
@@ -136,9 +179,8 @@ static void other_files_are_refused(void **context)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_functions_are_visited),
-		cmocka_unit_test(a_library_is_linked_with),
-		cmocka_unit_test(edges_of_segments),
+		cmocka_unit_test(all_functions_are_visited), cmocka_unit_test(a_library_is_linked_with),
+		cmocka_unit_test(todays_version_is_known),   cmocka_unit_test(edges_of_segments),
 		cmocka_unit_test(other_files_are_refused),
 	};
 
