@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t locks[7];
@@ -235,6 +238,108 @@ static void vain(void)
 	pthread_join(holder, NULL);
 }
 
+static sem_t ask, answer;
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+
+static void *answer_all(void *context)
+{
+	stay_on(1);
+	for (int i = 0; i < 3000; i++) {
+		sem_wait(&ask);
+		for (volatile int spin = 0; spin < i % 1000; spin++) {
+		}
+		sem_post(&answer);
+	}
+	return context;
+}
+
+/* Is woken many times while it holds a mutex, often by another CPU before it has left its own; then sleeps without one.
+ */
+static void handed(void)
+{
+	pthread_t thread;
+
+	sem_init(&ask, 0, 0);
+	sem_init(&answer, 0, 0);
+	pthread_create(&thread, NULL, answer_all, NULL);
+	stay_on(0);
+	for (int i = 0; i < 3000; i++) {
+		pthread_mutex_lock(&locks[0]);
+		sem_post(&ask);
+		sem_wait(&answer);
+		pthread_mutex_unlock(&locks[0]);
+	}
+	pthread_join(thread, NULL);
+	usleep(1500000);
+}
+
+/* Waits for a condition for a time, of either clock. Meanwhile it holds nothing. */
+static void timed(void)
+{
+	pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+	struct timespec until;
+
+	pthread_mutex_lock(&locks[0]);
+	clock_gettime(CLOCK_REALTIME, &until);
+	for (int i = 0; i < 2; i++) {
+		until.tv_nsec += 30000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (i == 0)
+			pthread_cond_timedwait(&never, &locks[0], &until);
+		else
+			pthread_cond_clockwait(&never, &locks[0], CLOCK_MONOTONIC, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+	}
+	pthread_mutex_unlock(&locks[0]);
+}
+
+/* As before, but another mutex is kept; then it sleeps without one. */
+static void keeping(void)
+{
+	pthread_mutex_lock(&locks[1]);
+	timed();
+	pthread_mutex_unlock(&locks[1]);
+	usleep(30000);
+}
+
+/* Holds one mutex all the time, and others while it is awake. */
+static void always(void)
+{
+	pthread_mutex_lock(&locks[0]);
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&locks[1]);
+		pthread_mutex_unlock(&locks[1]);
+		usleep(20000);
+	}
+}
+
+/* Takes many, gives them back the other way round, and sleeps without one. */
+static void deep(void)
+{
+	for (int i = 0; i < 7; i++)
+		pthread_mutex_lock(&locks[i]);
+	for (int i = 6; i >= 0; i--)
+		pthread_mutex_unlock(&locks[i]);
+	usleep(30000);
+	nest_apart(&locks[0], &locks[1]);
+}
+
+/* Becomes another program, which holds nothing. */
+static void become(void)
+{
+	pthread_mutex_lock(&locks[0]);
+	execl("/bin/sleep", "sleep", "0.05", NULL);
+}
+
 static void initialised(void)
 {
 	pthread_mutex_lock(&locks[0]);
@@ -284,6 +389,8 @@ static const struct {
 	{ "circle7", circle7 },   { "ladder", ladder },       { "readwrite", readwrite },
 	{ "readers", readers },   { "mixed", mixed },         { "wanted", wanted },
 	{ "vain", vain },         { "destroyed", destroyed }, { "refused", refused },
+	{ "handed", handed },     { "timed", timed },         { "keeping", keeping },
+	{ "always", always },     { "deep", deep },           { "become", become },
 };
 
 int main(int argc, char **argv)
