@@ -80,3 +80,9 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); os.execvp("python3",
 	told chroot-escape 'python3 -SEc "import os; os.chroot(\"jail\"); os.chdir(\"/\"); os.chroot(\"inner\"); os.chdir(\"/\"); os.chroot(\".\")"'
 	[ "$names" = "" ]
 }
+
+@test "a program between pipes is seen whole, however long its command line" {
+	run --separate-stderr "$ASTERISM" run @reverse-shell -- sh -c 'echo a | env true "$(printf %0700d 7)" | cat'
+	[ "$status" -eq 0 ]
+	[[ $stderr != *completely* ]]
+}
