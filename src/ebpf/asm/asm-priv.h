@@ -25,7 +25,8 @@ struct asm_note {
 struct asm_function {
 	char name[ASM_NAME_BYTES];
 	bool is_global;
-	uint32_t numbers; /* parameters of a global one */
+	uint32_t numbers;                    /* parameters of a global one, */
+	uint32_t bytes[EBPF_PARAMETERS_MAX]; /* and behind those that are addresses */
 	struct bpf_insn *insns;
 	size_t insn_count, insn_capacity;
 	struct asm_fixup *fixups; /* ascending by insn */

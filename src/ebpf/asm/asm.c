@@ -99,6 +99,17 @@ uint32_t ebpf_asm_global(struct ebpf_asm *as, const char *name, uint32_t numbers
 	return function;
 }
 
+void ebpf_asm_takes_bytes(struct ebpf_asm *as, uint32_t function, uint32_t parameter, uint32_t bytes)
+{
+	if (as->error)
+		return;
+	if (function >= as->function_count || parameter >= as->functions[function].numbers) {
+		as->error = -EINVAL;
+		return;
+	}
+	as->functions[function].bytes[parameter] = bytes;
+}
+
 bool ebpf_asm_find(const struct ebpf_asm *as, const char *name, uint32_t *function)
 {
 	for (size_t i = 0; i < as->function_count; i++) {

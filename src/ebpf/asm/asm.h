@@ -26,6 +26,8 @@ struct ebpf_asm;
  */
 enum { EBPF_ASM_NEAR_MAX = 24 * 1024 };
 
+enum { EBPF_PARAMETERS_MAX = 5 };
+
 struct ebpf_asm *ebpf_asm_new(void);
 void ebpf_asm_free(struct ebpf_asm *as);
 
@@ -48,6 +50,11 @@ uint32_t ebpf_asm_function(struct ebpf_asm *as, const char *name);
 /* A function that takes only numbers, as many as `numbers` (0 to 5): the verifier looks at it once, not at every call.
  */
 uint32_t ebpf_asm_global(struct ebpf_asm *as, const char *name, uint32_t numbers);
+/*
+ * Makes a parameter of such a function, counted from 0, the address of so many bytes instead. There it is 0 as far as
+ * the verifier knows, until it is compared.
+ */
+void ebpf_asm_takes_bytes(struct ebpf_asm *as, uint32_t function, uint32_t parameter, uint32_t bytes);
 /* Whether there is a function of this name already, and which. */
 bool ebpf_asm_find(const struct ebpf_asm *as, const char *name, uint32_t *function);
 void ebpf_asm_enter(struct ebpf_asm *as, uint32_t function);
@@ -112,7 +119,7 @@ struct ebpf_code_function {
 	const char *name;
 	uint32_t insn;
 	bool is_global;
-	uint32_t numbers;
+	uint32_t numbers, bytes[EBPF_PARAMETERS_MAX];
 };
 
 struct ebpf_code_line {

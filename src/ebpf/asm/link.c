@@ -243,6 +243,7 @@ static void write_lines(const struct asm_function *function, struct ebpf_code *c
 							      .insn = function->start,
 							      .is_global = function->is_global,
 							      .numbers = function->numbers };
+	memcpy(code->functions[index].bytes, function->bytes, sizeof function->bytes);
 	if (!function->note_count || function->moved[function->notes[0].insn] != 0)
 		code->lines[code->line_count++] =
 			(struct ebpf_code_line){ .text = function->name, .insn = function->start, .function = index };

@@ -60,7 +60,7 @@ static void keep_copy_place(struct emit *emit, uint32_t done)
 	load_place(emit, refused);
 	memory_frame_put(as, FRAME(current), R8);
 	emit_run_address(emit, R8, R8);
-	ebpf_lower_copy(as, &whole);
+	ebpf_lower_copy(&emit->lower, &whole);
 	ebpf_mov(as, R7, R8);
 	if (emit->rule->flags & PROGRAM_RULE_REPLACE) {
 		ebpf_load(as, BPF_DW, R1, R9, FRAME(current));

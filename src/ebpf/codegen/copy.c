@@ -9,7 +9,7 @@ static void copy_slots(struct emit *emit, size_t to, uint8_t src, size_t from)
 {
 	struct ebpf_words words = { R8, src, (int32_t)to, (int32_t)from, emit->plan->area_bytes / 8 };
 
-	ebpf_lower_copy(emit->as, &words);
+	ebpf_lower_copy(&emit->lower, &words);
 }
 
 /*
@@ -60,7 +60,7 @@ static void copy_to_acting(struct emit *emit, uint32_t state, const struct progr
 	uint32_t back = ebpf_label(as), full = ebpf_label(as);
 
 	emit_scratch(emit, R8);
-	ebpf_lower_copy(as, &head);
+	ebpf_lower_copy(&emit->lower, &head);
 	copy_slots(emit, sizeof(struct matcher_run), R7, sizeof(struct matcher_run));
 	memory_frame_point(as, FRAME(scratch), R7);
 	ebpf_mov(as, R7, R8);

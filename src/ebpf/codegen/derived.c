@@ -169,7 +169,7 @@ void codegen_derived_origin(struct emit *emit)
 		return;
 	}
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(node));
-	ebpf_lower_copy(as, &words);
+	ebpf_lower_copy(&emit->lower, &words);
 	ebpf_load(as, BPF_DW, R1, R9, FRAME(queue));
 	ebpf_load(as, BPF_W, R0, R1, QUEUE(turn));
 	ebpf_store(as, BPF_W, R8, at + (int32_t)ORIGIN(turn), R0);
@@ -183,7 +183,7 @@ static void fill_origin(struct emit *emit)
 
 	if (emit->is_derived) {
 		ebpf_load(as, BPF_DW, R4, R9, FRAME(node));
-		ebpf_lower_copy(as, &origin);
+		ebpf_lower_copy(&emit->lower, &origin);
 		ebpf_load(as, BPF_W, R0, R3, NODE(origin.level));
 		ebpf_alu_imm(as, BPF_ADD, R0, 1);
 		ebpf_store(as, BPF_W, R3, NODE(origin.level), R0);

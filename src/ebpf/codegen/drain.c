@@ -115,6 +115,7 @@ static void make_record(struct emit *emit, const struct program_statement *state
 	struct ebpf_words comm = { R6, R7, HEADER(comm), MATCH_OFF + (int32_t)MATCH(comm), EVENT_COMM_BYTES / 8 };
 	struct ebpf_words ts = { R6, R7, HEADER(ts), MATCH_OFF + (int32_t)MATCH(ts), 1 };
 	struct ebpf_words seq = { R6, R7, HEADER(seq), NODE(seq), 1 };
+	const uint32_t head = sizeof(struct event_header);
 	struct ebpf_asm *as = emit->as;
 
 	ebpf_note(as, "rule %s: EMIT %s", program_text(emit->program, emit->rule->name),
@@ -124,16 +125,15 @@ static void make_record(struct emit *emit, const struct program_statement *state
 	ebpf_store(as, BPF_W, R8, QUEUE(turn), R0);
 	ebpf_mov(as, R6, R7);
 	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)emit->derived->record_off);
-	ebpf_lower_copy(as, &ts);
-	ebpf_lower_copy(as, &seq);
-	ebpf_lower_copy(as, &comm);
+	ebpf_lower_copy(&emit->lower, &ts);
+	ebpf_lower_copy(&emit->lower, &seq);
+	ebpf_lower_copy(&emit->lower, &comm);
 	ebpf_store_imm(as, BPF_W, R6, HEADER(type), (int32_t)statement->type);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)numbers[i][0]);
 		ebpf_store(as, BPF_W, R6, (int32_t)numbers[i][1], R0);
 	}
-	for (uint32_t at = sizeof(struct event_header); at < type->record_bytes; at += 8)
-		ebpf_store_imm(as, BPF_DW, R6, (int32_t)at, 0);
+	ebpf_lower_zero(&emit->lower, R6, (int32_t)head, (type->record_bytes - head) / 8);
 	emit_set_slots(emit, R7, MATCH_OFF + sizeof(struct matcher_match));
 	for (uint32_t i = 0; i < statement->arg_count; i++)
 		set_field(emit, &program_args(emit->program, statement)[i]);

@@ -31,7 +31,7 @@ static void make_record(struct emit *emit)
 		ebpf_load(as, BPF_DW, R0, R7, firing_slot_at(emit, context + i));
 		ebpf_store(as, BPF_W, R6, (int32_t)numbers[i], R0);
 	}
-	ebpf_lower_copy(as, &comm);
+	ebpf_lower_copy(&emit->lower, &comm);
 }
 
 static void fill_firing(struct emit *emit)

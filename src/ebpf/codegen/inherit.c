@@ -41,7 +41,7 @@ static void copy_to_scratch(struct emit *emit, const struct program_transition *
 				    emit->plan->area_bytes / 8 };
 
 	emit_scratch(emit, R8);
-	ebpf_lower_copy(as, &slots);
+	ebpf_lower_copy(&emit->lower, &slots);
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
 	codegen_actions(emit, transition);
 	ebpf_store_imm(as, BPF_DW, R8, RUN(next), 0);

@@ -49,7 +49,7 @@ void codegen_match_fill(struct emit *emit)
 	ebpf_store(as, BPF_W, R8, MATCH(pid), R0);
 	ebpf_load(as, BPF_W, R0, R6, HEADER(tid));
 	ebpf_store(as, BPF_W, R8, MATCH(tid), R0);
-	ebpf_lower_copy(as, &comm);
+	ebpf_lower_copy(&emit->lower, &comm);
 }
 
 /* AFTER MATCH DROP has something to do. */
@@ -170,7 +170,7 @@ static void report_run_match(struct emit *emit, void (*fill)(struct emit *emit),
 	codegen_tainted(emit);
 	ebpf_store(as, BPF_H, R8, MATCH(tainted), R3);
 	codegen_match_order(emit);
-	ebpf_lower_copy(as, &slots);
+	ebpf_lower_copy(&emit->lower, &slots);
 	emit_log_share(emit, R8, sizeof(struct matcher_match));
 	submit(emit, done);
 }

@@ -22,25 +22,41 @@ static bool is_set_first(const struct emit *emit, const struct program_transitio
 	return false;
 }
 
+/* Whether the opening actions set the word at this offset behind all texts anyway. */
+static bool is_word_set(const struct emit *emit, const struct program_transition *transition, uint32_t at)
+{
+	const struct program_slot *slots = program_slots(emit->program, emit->rule);
+
+	for (uint32_t i = 0; i < emit->rule->slot_count; i++)
+		if (slots[i].offset == at && slots[i].bytes == 8 && is_set_first(emit, transition, i))
+			return true;
+	return false;
+}
+
+/* The words of the slots from first up to end become 0. */
+static void zero_words(struct emit *emit, uint32_t first, uint32_t end)
+{
+	ebpf_lower_zero(&emit->lower, emit->lower.slots, emit->lower.slots_off + (int32_t)first, (end - first) / 8);
+}
+
 /* Zeroes what the opening actions do not set anyway. */
 static void clear_slots(struct emit *emit, const struct program_transition *transition)
 {
 	const struct program_slot *slots = program_slots(emit->program, emit->rule);
-	uint32_t at = 0;
+	uint32_t at = 0, first;
 
 	for (uint32_t i = 0; i < emit->rule->slot_count && at < emit->rule->slot_bytes; i++) {
 		if (slots[i].offset != at || !is_set_first(emit, transition, i))
 			break;
 		at += slots[i].bytes;
 	}
-	for (; at < emit->rule->slot_bytes; at += 8) {
-		bool skip = false;
-
-		for (uint32_t i = 0; i < emit->rule->slot_count && !skip; i++)
-			skip = slots[i].offset == at && slots[i].bytes == 8 && is_set_first(emit, transition, i);
-		if (!skip)
-			ebpf_store_imm(emit->as, BPF_DW, emit->lower.slots, emit->lower.slots_off + (int32_t)at, 0);
+	for (first = at; at < emit->rule->slot_bytes; at += 8) {
+		if (!is_word_set(emit, transition, at))
+			continue;
+		zero_words(emit, first, at);
+		first = at + 8;
 	}
+	zero_words(emit, first, at);
 }
 
 /* The slots of a fresh run, in what looks like a run at base. */
@@ -210,7 +226,7 @@ static void open_sharing(struct emit *emit, const struct program_transition *tra
 	ebpf_load(as, BPF_DW, R7, R9, FRAME(ordinal));
 	fill_head(emit, transition);
 	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
-	ebpf_lower_copy(as, &kept);
+	ebpf_lower_copy(&emit->lower, &kept);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	keep_first(emit, transition, out);
 	link_opened(emit, transition->target);
@@ -263,7 +279,7 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		emit_take_opened(emit, done);
 		fill_head(emit, transition);
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
-		ebpf_lower_copy(as, &kept);
+		ebpf_lower_copy(&emit->lower, &kept);
 		emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	} else {
 		memory_check_opener(emit, done);

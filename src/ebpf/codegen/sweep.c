@@ -40,7 +40,7 @@ static void fill_context(struct emit *emit)
 		ebpf_load(as, BPF_DW, R0, R7, (int32_t)(sizeof(struct matcher_run) + context[i].offset));
 		ebpf_store(as, BPF_W, R8, (int32_t)numbers[i], R0);
 	}
-	ebpf_lower_copy(as, &comm);
+	ebpf_lower_copy(&emit->lower, &comm);
 	load_deadline(emit);
 	ebpf_store(as, BPF_DW, R8, MATCH(ts), R1);
 	ebpf_store_imm(as, BPF_W, R8, MATCH(rule), (int32_t)emit->plan->index);

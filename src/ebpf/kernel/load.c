@@ -39,13 +39,27 @@ static void names_fini(struct names *names)
 	alloc_free(names->lines);
 }
 
-/* number function(number, ...) */
-static int add_global_prototype(struct btf *btf, int number, uint32_t numbers)
+/* Bytes at an address. */
+static int add_address(struct btf *btf, int number, uint32_t bytes)
 {
-	int prototype = btf__add_func_proto(btf, number);
+	int array = btf__add_array(btf, number, number, bytes / 8);
 
-	for (uint32_t i = 0; i < numbers && prototype >= 0; i++)
-		if (btf__add_func_param(btf, "number", number))
+	return array < 0 ? array : btf__add_ptr(btf, array);
+}
+
+/* number function(number, ...) */
+static int add_global_prototype(struct btf *btf, int number, const struct ebpf_code_function *function)
+{
+	int types[EBPF_PARAMETERS_MAX], prototype;
+
+	for (uint32_t i = 0; i < function->numbers; i++) {
+		types[i] = function->bytes[i] ? add_address(btf, number, function->bytes[i]) : number;
+		if (types[i] < 0)
+			return -ENOMEM;
+	}
+	prototype = btf__add_func_proto(btf, number);
+	for (uint32_t i = 0; i < function->numbers && prototype >= 0; i++)
+		if (btf__add_func_param(btf, "number", types[i]))
 			return -ENOMEM;
 	return prototype;
 }
@@ -69,8 +83,7 @@ static int add_code_functions(struct names *names, const struct ebpf_code *code)
 	others = add_static_prototype(names->btf, number);
 	for (uint32_t i = 0; i < code->function_count; i++) {
 		const struct ebpf_code_function *function = &code->functions[i];
-		int prototype =
-			function->is_global ? add_global_prototype(names->btf, number, function->numbers) : others;
+		int prototype = function->is_global ? add_global_prototype(names->btf, number, function) : others;
 		int id = prototype < 0
 				 ? prototype
 				 : btf__add_func(names->btf, function->name,

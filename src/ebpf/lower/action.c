@@ -34,11 +34,3 @@ void ebpf_lower_action(struct ebpf_lower *lower, const struct program_action *ac
 		ebpf_store(lower->as, BPF_DW, lower->slots, at, lower_register(0));
 	}
 }
-
-void ebpf_lower_copy(struct ebpf_asm *as, const struct ebpf_words *words)
-{
-	for (uint32_t i = 0; i < words->count; i++) {
-		ebpf_load(as, BPF_DW, R0, words->src, words->from + (int32_t)(i * 8));
-		ebpf_store(as, BPF_DW, words->dst, words->to + (int32_t)(i * 8), R0);
-	}
-}

@@ -25,6 +25,7 @@ struct ebpf_lower {
 	/* The automata of patterns: struct ebpf_pattern one behind the other, in a map at an offset. */
 	int patterns_fd;
 	uint32_t patterns_off;
+	bool irqs_off; /* interrupts may be locked out: no call of a function that the verifier looks at once */
 	/* Where a division by zero leads to; valid while something that divides is lowered. */
 	uint32_t on_zero;
 };
@@ -49,12 +50,14 @@ struct ebpf_text_place {
 };
 void ebpf_lower_text(struct ebpf_lower *lower, uint32_t node, const struct ebpf_text_place *place);
 
-/* Copies count 8-byte words from src + from to dst + to through r0. */
+/* Copies count 8-byte words from src + from to dst + to; dst and src do not overlap. Overwrites r0-r5. */
 struct ebpf_words {
 	uint8_t dst, src;
 	int32_t to, from;
 	uint32_t count;
 };
-void ebpf_lower_copy(struct ebpf_asm *as, const struct ebpf_words *words);
+void ebpf_lower_copy(const struct ebpf_lower *lower, const struct ebpf_words *words);
+/* count words at dst + to become 0. Overwrites r0-r5. */
+void ebpf_lower_zero(const struct ebpf_lower *lower, uint8_t dst, int32_t to, uint32_t count);
 
 #endif

@@ -194,21 +194,9 @@ static void end_walk(struct ebpf_asm *as)
 	ebpf_alu(as, BPF_AND, R0, R5);
 }
 
-/*
- * A function (pattern, text of this capacity): 0 where the text is not like the pattern. As many turns of a loop as
- * there are words would be followed one by one by the verifier, a callback is not; and there is one loop for all, as
- * the kernel puts its own code in place of each, which takes the longer the longer the program is.
- */
-static uint32_t function_walk(struct ebpf_asm *as, uint32_t capacity)
+/* Goes along the text, with the pattern in r1 and the text in r2. */
+static void walk_words(struct ebpf_asm *as, uint32_t capacity)
 {
-	char name[sizeof "walk_4294967295"];
-	uint32_t function;
-
-	snprintf(name, sizeof name, "walk_%u", capacity);
-	if (ebpf_asm_find(as, name, &function))
-		return function;
-	function = ebpf_asm_function(as, name);
-	ebpf_asm_enter(as, function);
 	int16_t like = ebpf_stack_take(as, sizeof(struct like));
 
 	ebpf_store(as, BPF_DW, R10, like + LIKE(pattern), R1);
@@ -224,7 +212,42 @@ static uint32_t function_walk(struct ebpf_asm *as, uint32_t capacity)
 	ebpf_load(as, BPF_DW, R2, R10, like + LIKE(pattern));
 	ebpf_load(as, BPF_DW, R0, R10, like + LIKE(states));
 	end_walk(as);
+}
+
+/*
+ * A function (pattern, text of this capacity): 0 where the text is not like the pattern. As many turns of a loop as
+ * there are words would be followed one by one by the verifier, a callback is not; and there is one loop for all, as
+ * the kernel puts its own code in place of each, which takes the longer the longer the program is. Rules that look for
+ * several patterns call it on many ways: the verifier looks at it once where it may.
+ */
+static uint32_t function_walk(const struct ebpf_lower *lower, uint32_t capacity)
+{
+	struct ebpf_asm *as = lower->as;
+	char name[sizeof "walk_here_4294967295"];
+	uint32_t function;
+
+	snprintf(name, sizeof name, lower->irqs_off ? "walk_here_%u" : "walk_%u", capacity);
+	if (ebpf_asm_find(as, name, &function))
+		return function;
+	function = lower->irqs_off ? ebpf_asm_function(as, name) : ebpf_asm_global(as, name, 2);
+	if (!lower->irqs_off) {
+		ebpf_asm_takes_bytes(as, function, 0, sizeof(struct ebpf_pattern));
+		ebpf_asm_takes_bytes(as, function, 1, capacity);
+	}
+	ebpf_asm_enter(as, function);
+	uint32_t none = ebpf_label(as);
+
+	if (!lower->irqs_off) {
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
+		ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, none);
+	}
+	walk_words(as, capacity);
 	ebpf_exit(as);
+	if (!lower->irqs_off) {
+		ebpf_bind(as, none);
+		ebpf_mov_imm(as, R0, 0);
+		ebpf_exit(as);
+	}
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -242,7 +265,7 @@ static void walk_text(struct ebpf_lower *lower, const struct text *text, uint32_
 		ebpf_load_value(as, R1, lower->patterns_fd, off);
 		ebpf_mov(as, R2, text->base);
 		ebpf_alu_imm(as, BPF_ADD, R2, text->off);
-		ebpf_call_function(as, function_walk(as, text->capacity));
+		ebpf_call_function(as, function_walk(lower, text->capacity));
 		return;
 	}
 	ebpf_load_value(as, R2, lower->patterns_fd, off);
@@ -320,22 +343,33 @@ void lower_branch_text(struct ebpf_lower *lower, const struct program_node *node
 		branch_words(lower, node, sense, label, k);
 }
 
+static void store_word(struct ebpf_asm *as, const struct ebpf_text_place *place, uint32_t i, uint64_t word)
+{
+	int32_t off = place->off + (int32_t)(i * 8);
+
+	if ((uint64_t)(int64_t)(int32_t)word == word) {
+		ebpf_store_imm(as, BPF_DW, place->base, off, (int32_t)word);
+		return;
+	}
+	ebpf_mov_imm(as, R0, word);
+	ebpf_store(as, BPF_DW, place->base, off, R0);
+}
+
 /* The words of a text; returns whether its last byte is sure to be a NUL. */
 static bool copy_words(struct ebpf_lower *lower, struct text *text, const struct ebpf_text_place *place)
 {
 	struct ebpf_asm *as = lower->as;
+	struct ebpf_words words = { 0 };
 
 	if (text->bytes && text->length >= place->bytes)
 		text->length = place->bytes - 1;
-	for (uint32_t i = 0; i * 8 < place->bytes; i++) {
-		if (text->bytes)
-			ebpf_mov_imm(as, R0, text_word(text->bytes, text->length, i));
-		else if (i * 8 < text->capacity)
-			ebpf_load(as, BPF_DW, R0, text->base, text->off + (int32_t)(i * 8));
-		else
-			ebpf_mov_imm(as, R0, 0);
-		ebpf_store(as, BPF_DW, place->base, place->off + (int32_t)(i * 8), R0);
+	if (!text->bytes) {
+		words = (struct ebpf_words){ place->base, text->base, place->off, text->off, 0 };
+		words.count = (text->capacity < place->bytes ? text->capacity : place->bytes) / 8;
+		ebpf_lower_copy(lower, &words);
 	}
+	for (uint32_t i = words.count; i * 8 < place->bytes; i++)
+		store_word(as, place, i, text->bytes ? text_word(text->bytes, text->length, i) : 0);
 	return text->bytes || text->capacity <= place->bytes;
 }
 

@@ -170,7 +170,7 @@ uint32_t memory_function_oldest(struct emit *emit)
 	snprintf(name, sizeof name, "oldest_%u", emit->plan->index);
 	if (ebpf_asm_find(as, name, &function))
 		return function;
-	function = ebpf_asm_function(as, name);
+	function = emit_function_of_numbers(emit, name, 1);
 	ebpf_asm_enter(as, function);
 	uint32_t found = ebpf_label(as), again = ebpf_label(as);
 	uint32_t least = function_least(emit), first = function_first(emit);

@@ -26,6 +26,7 @@ struct emit emit_of(const struct emit_context *context, struct ebpf_asm *as, con
 			   .slots = R7,
 			   .slots_off = sizeof(struct matcher_run),
 			   .patterns_fd = memory->maps[memory->patterns.map].fd,
-			   .patterns_off = memory->patterns.off },
+			   .patterns_off = memory->patterns.off,
+			   .irqs_off = plan->rules[event->rule].locks_out_interrupts },
 	};
 }

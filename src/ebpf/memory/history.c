@@ -48,7 +48,7 @@ static void append_in_run(struct emit *emit, const struct program_transition *tr
 	ebpf_store_imm(as, BPF_DW, R2, entry + (int32_t)KEPT(element), (int32_t)transition->element);
 	if (emit->context->plan->live) /* live events are not numbered */
 		ebpf_store_imm(as, BPF_DW, R6, offsetof(struct event_header, seq), 0);
-	ebpf_lower_copy(as, &words);
+	ebpf_lower_copy(&emit->lower, &words);
 	ebpf_bind(as, full);
 }
 

@@ -138,7 +138,7 @@ void emit_log_append(struct emit *emit, const struct program_transition *transit
 	ebpf_store_imm(as, BPF_DW, R2, ENTRY(element), (int32_t)transition->element);
 	if (emit->context->plan->live) /* live events are not numbered */
 		ebpf_store_imm(as, BPF_DW, R6, HEADER(seq), 0);
-	ebpf_lower_copy(as, &words);
+	ebpf_lower_copy(&emit->lower, &words);
 	ebpf_jump(as, kept);
 	ebpf_bind(as, busy);
 	emit_lose(emit);

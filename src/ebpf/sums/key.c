@@ -151,7 +151,7 @@ static void emit_new(const struct sums_code *code, int16_t head, int16_t first, 
 	ebpf_alu_imm(as, BPF_ADD, R8, 1);
 	load_key(code);
 	ebpf_store(as, BPF_W, R9, offsetof(struct matcher_sums_key, tag), R2);
-	ebpf_lower_copy(as, &key);
+	ebpf_lower_copy(&code->emit->lower, &key);
 	ebpf_load(as, BPF_DW, R1, R10, head);
 	ebpf_load(as, BPF_DW, R0, R10, first);
 	ebpf_mov_imm(as, R5, 0);

@@ -47,8 +47,7 @@ static void put_doubtful(struct emit *emit, const struct program_aggregate *row,
 	ebpf_store(as, BPF_DW, R8, place->there_off, R0);
 	ebpf_jump(as, done);
 	ebpf_bind(as, absent);
-	for (uint32_t off = 0; off < place->bytes; off += 8)
-		ebpf_store_imm(as, BPF_DW, R8, place->off + (int32_t)off, 0);
+	ebpf_lower_zero(&emit->lower, R8, place->off, place->bytes / 8);
 	ebpf_bind(as, done);
 }
 

@@ -60,8 +60,8 @@ loaded() {
 # What the kernel's verifier follows is what loading takes, some 2 us for each instruction.
 @test "the verifier follows each instruction of a shipped rule four times at most, of some a little more often" {
 	local rule instructions followed ratio over=() measured=0
-	local -A limits=([@connection-retry-storm]=5.3 [@credential-change-exec]=5.3 [@lock-misuse]=4.3 [@lock-order]=6.3
-		[@memory-fault-storm]=6.8 [@reverse-shell]=5.0 [@syn-flood]=4.9)
+	local -A limits=([@connection-retry-storm]=5.1 [@crash-loop]=7.2 [@credential-change-exec]=4.8 [@lock-order]=4.9
+		[@memory-fault-storm]=6.8 [@syn-flood]=4.8)
 	for rule in "$BATS_TEST_DIRNAME"/../../../rules/*/; do
 		rule=@$(basename "$rule")
 		# shellcheck disable=SC2034 # read for the one behind them
@@ -74,6 +74,14 @@ loaded() {
 	done
 	echo "over: ${over[*]}"
 	((measured > 20 && ${#over[@]} == 0))
+}
+
+@test "the rules of @default together are followed four times, and no longer than they were" {
+	run -0 python3 "$BATS_TEST_DIRNAME/verified.py" "$ASTERISM" @default
+	read -r _ instructions followed ratio _ <<<"${lines[-1]}"
+	echo "$instructions $followed $ratio"
+	awk "BEGIN { exit !($ratio <= 4.0) }"
+	((instructions < 258000 && followed < 1010000))
 }
 
 @test "a short WITHIN costs nothing while no run is open, and ends runs on time" {
