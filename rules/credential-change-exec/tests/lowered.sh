@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Root works as another user for a moment, as sudo and apt-get do, and then runs programs, itself and by a child."""
+"""Root works as another user for a moment, as sudo and apt-get do, and then runs a program by a child."""
 import os
 import subprocess
 
@@ -9,4 +9,3 @@ for round in range(3):
     os.access("/root", os.R_OK)
     os.seteuid(0)
 subprocess.run(["/bin/true"], check=True)
-os.execv("/bin/true", ["true"])
