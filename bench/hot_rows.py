@@ -116,10 +116,8 @@ def observers(bench, server):
             NARROW: rules(NARROW), "@default": rules("@default"), **({} if bench.quick else {"@all": rules("@all")})}
 
 
-def toggled(bench, server, rounds):
+def toggled(bench, server, rounds, ways, seconds):
     """name -> ratios to the windows before and after it; and the events lost by each."""
-    seconds = WINDOW_SECONDS / 4 if bench.quick else WINDOW_SECONDS
-    ways = observers(bench, server)
     ratios, lost = {name: [] for name in ways}, {name: 0 for name in ways if name.startswith("@")}
     for turn in range(rounds):
         before = window(server, seconds)
@@ -143,7 +141,8 @@ def served(bench, kind, rounds):
         bench.need_root()
         server = kind(bench)
         try:
-            return toggled(bench, server, rounds if bench.quick else 3 * rounds)
+            return toggled(bench, server, rounds if bench.quick else 3 * rounds, observers(bench, server),
+                           WINDOW_SECONDS / 4 if bench.quick else WINDOW_SECONDS)
         finally:
             server.close()
     return once(bench, f"hot {kind.__name__}", make)

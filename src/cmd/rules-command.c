@@ -53,6 +53,11 @@ static void put_entry_row(const struct choice *choice, const struct library_entr
 		text_write(stdout, entry->needs, TEXT_WORDS);
 		putchar(')');
 	}
+	if (entry->price) {
+		fputs(" (price ", stdout);
+		text_write(stdout, entry->price, TEXT_WORDS);
+		putchar(')');
+	}
 	putchar('\n');
 }
 
@@ -106,6 +111,8 @@ static json_t *describe_entry(const struct choice *choice, const struct library_
 				   "finds", json_text(entry->line), "needs", json_text(entry->needs), "path",
 				   json_text(entry->is_built_in ? NULL : entry->rule.path));
 
+	if (entry->price)
+		json_object_set_new(object, "price", json_text(entry->price));
 	if (properties->severity)
 		json_object_set_new(object, "severity", json_text(severity_name(properties->severity)));
 	if (json_array_size(properties->tags))
@@ -316,7 +323,9 @@ const struct cli_command cmd_rules = {
 		"shown.\n\nEvery command that takes a rule FILE also takes @NAME, a shipped rule. @all means all "
 		"shipped rules except overviews, templates and rules that need something, such as permission to act "
 		"(--allow-actions); the list marks these. @default means the rules of @all that report nothing as long "
-		"as all is well. --set changes a parameter. Write ./@FILE for a file whose name begins with @.\n\nThe "
+		"as all is well. A price of 1.02x means that nginx, under load and observed by the rule, needs 1.02 "
+		"times the processor time for a request; a rule without a price was not measured. --set changes a "
+		"parameter. Write ./@FILE for a file whose name begins with @.\n\nThe "
 		"rules are in the directory that ASTERISM_RULES names, else in asterism/rules in the data directory. "
 		"If there is no such directory, the copies that are built into the program are used.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },

@@ -17,6 +17,7 @@ setup() {
 		slow: as told. More of it.
 
 		Kind: time
+		Price: 1.02x
 	END
 	entry act 'EVENT A { x: i64 } RULE act PATTERN { A:a } DO { CALL Stop(#PID) }' <<-'END'
 		Stops everything. Really.
@@ -45,7 +46,7 @@ entry() {
 	[ "$output" = "template:
   @model  To be changed
 time:
-  @slow   Finds what is slow
+  @slow   Finds what is slow (price 1.02x)
 other:
   @act    Stops everything (needs --allow-actions)
   @bare   " ]
@@ -55,7 +56,8 @@ other:
 	run --separate-stderr -0 "$ASTERISM" rules -f json
 	[ ${#lines[@]} = 4 ]
 	[ "${lines[0]}" = "{\"name\":\"act\",\"kind\":\"other\",\"finds\":\"Stops everything\",\"needs\":\"--allow-actions\",\"path\":\"$PWD/library/act/act.rule\"}" ]
-	[[ ${lines[3]} == *'"kind":"time"'*'"needs":null'* ]]
+	[[ ${lines[3]} == *'"kind":"time"'*'"needs":null'*'"price":"1.02x"'* ]]
+	[[ ${lines[0]} != *price* ]]
 	run --separate-stderr -0 "$ASTERISM" rules -f json slow
 	[[ $output == *'"parameters":[{"name":"slow_limit","default":"10"},{"name":"slow_word","default":"\"x\""}]'* ]]
 }
@@ -237,6 +239,8 @@ $PWD/library/bare/bare.rule:1: rule bare: OK (in the kernel)" ]
 		if grep -Eqi 'CALL +(Stop|Abort|BoostThreadPriority|ShareCpu|Kill|Signal|SendSignal|Freeze|Veto)' "$folder/$name.rule"; then
 			grep -q '^Needs: --allow-actions$' "$folder/README.md"
 		fi
+		# What @all consists of was measured.
+		grep -Eq '^Kind: (overview|template)|^Needs: |^Price: [1-9]\.[0-9]{2}x$' "$folder/README.md"
 	done
 }
 

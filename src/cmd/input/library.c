@@ -36,6 +36,7 @@ static void free_entry(struct library_entry *entry)
 	alloc_free(entry->kind);
 	alloc_free(entry->needs);
 	alloc_free(entry->beyond);
+	alloc_free(entry->price);
 }
 
 void library_fini(struct library *library)
@@ -117,6 +118,7 @@ static int set_readme(struct library_entry *entry, char *text)
 	entry->kind = read_marker(text, "Kind", "other");
 	entry->needs = read_marker(text, "Needs", NULL);
 	entry->beyond = read_marker(text, "Not in @default", NULL);
+	entry->price = read_marker(text, "Price", NULL);
 	return entry->line && entry->kind ? 0 : -ENOMEM;
 }
 

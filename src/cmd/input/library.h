@@ -20,6 +20,7 @@ struct library_entry {
 	char *line;   /* its first sentence */
 	char *kind;   /* the heading in lists; "other" where it names none */
 	char *needs;  /* NULL: nothing */
+	char *price;  /* times the processor time of a server, such as "1.02x"; NULL: it was not measured */
 	char *beyond; /* why it is not in @default; NULL: it is, unless it needs something or is a template */
 };
 
