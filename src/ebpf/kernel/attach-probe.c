@@ -92,17 +92,20 @@ struct search {
 	const struct elf_code *code;
 	const char *function;
 	uint64_t *offset;
-	bool with_old; /* what was replaced by another version is as good */
+	bool is_found; /* if only what was replaced by another version */
 };
 
-/* 1: this is the function, and its code is in the file. */
+/* 1: this is the function, and its code is in the file. An old version of it is kept, and the search goes on. */
 static int look_at_probe_function(void *context, const struct elf_function *function)
 {
-	const struct search *search = context;
+	struct search *search = context;
 
-	return !function->is_indirect && (search->with_old || !function->is_old) &&
-	       strcmp(function->name, search->function) == 0 &&
-	       elf_offset(elf_code_segments(search->code), function->address, search->offset);
+	if (function->is_indirect || (function->is_old && search->is_found) ||
+	    strcmp(function->name, search->function) != 0 ||
+	    !elf_offset(elf_code_segments(search->code), function->address, search->offset))
+		return 0;
+	search->is_found = true;
+	return !function->is_old;
 }
 
 /* Names of functions, those of the file itself. */
@@ -147,11 +150,10 @@ static int find_probed_function(const struct elf_code *code, const struct attach
 {
 	struct search search = { code, wanted->name, &wanted->places->items->offset, false };
 
-	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search))
-		return 0;
-	search.with_old = true;
-	if (elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search) ||
-	    elf_code_each(code, ELF_FULL, SIZE_MAX, look_at_probe_function, &search))
+	elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search);
+	if (!search.is_found)
+		elf_code_each(code, ELF_FULL, SIZE_MAX, look_at_probe_function, &search);
+	if (search.is_found)
 		return 0;
 	return no_function(code, wanted->name, reason);
 }
