@@ -26,6 +26,14 @@ static inline bool lower_is_leaf(const struct program_node *node)
 	return node->op == PROGRAM_OP_CONST || node->op == PROGRAM_OP_FIELD || node->op == PROGRAM_OP_SLOT;
 }
 
+/*
+ * Enters a new function of so many parameters, each an address of as many bytes as bytes says. The verifier looks at it
+ * once, not at every call, unless interrupts may be locked out. Then a parameter may be 0 as far as it knows, which
+ * leads to *none, with r0 = 0 there.
+ */
+uint32_t lower_enter(const struct ebpf_lower *lower, const char *name, const uint32_t *bytes, uint32_t parameters,
+		     uint32_t *none);
+
 /* Whether node is a constant that an instruction can hold, and the constant. */
 bool lower_immediate(const struct ebpf_lower *lower, uint32_t node, int32_t *imm);
 

@@ -222,32 +222,18 @@ static void walk_words(struct ebpf_asm *as, uint32_t capacity)
  */
 static uint32_t function_walk(const struct ebpf_lower *lower, uint32_t capacity)
 {
+	const uint32_t bytes[] = { sizeof(struct ebpf_pattern), capacity };
 	struct ebpf_asm *as = lower->as;
 	char name[sizeof "walk_here_4294967295"];
-	uint32_t function;
+	uint32_t function, none;
 
-	snprintf(name, sizeof name, lower->irqs_off ? "walk_here_%u" : "walk_%u", capacity);
+	snprintf(name, sizeof name, "walk_%s%u", lower->irqs_off ? "here_" : "", capacity);
 	if (ebpf_asm_find(as, name, &function))
 		return function;
-	function = lower->irqs_off ? ebpf_asm_function(as, name) : ebpf_asm_global(as, name, 2);
-	if (!lower->irqs_off) {
-		ebpf_asm_takes_bytes(as, function, 0, sizeof(struct ebpf_pattern));
-		ebpf_asm_takes_bytes(as, function, 1, capacity);
-	}
-	ebpf_asm_enter(as, function);
-	uint32_t none = ebpf_label(as);
-
-	if (!lower->irqs_off) {
-		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
-		ebpf_jump_if_imm(as, BPF_JEQ, R2, 0, none);
-	}
+	function = lower_enter(lower, name, bytes, 2, &none);
 	walk_words(as, capacity);
+	ebpf_bind(as, none);
 	ebpf_exit(as);
-	if (!lower->irqs_off) {
-		ebpf_bind(as, none);
-		ebpf_mov_imm(as, R0, 0);
-		ebpf_exit(as);
-	}
 	ebpf_asm_leave(as);
 	return function;
 }

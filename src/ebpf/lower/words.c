@@ -5,7 +5,7 @@
  * the verifier on each way that leads there.
  */
 
-#include "ebpf/lower/lower.h"
+#include "ebpf/lower/lower-priv.h"
 
 #include <stdio.h>
 
@@ -24,24 +24,34 @@ static void emit_words(struct ebpf_asm *as, uint32_t count, bool zero)
 	}
 }
 
+uint32_t lower_enter(const struct ebpf_lower *lower, const char *name, const uint32_t *bytes, uint32_t parameters,
+		     uint32_t *none)
+{
+	struct ebpf_asm *as = lower->as;
+	uint32_t function = lower->irqs_off ? ebpf_asm_function(as, name) : ebpf_asm_global(as, name, parameters);
+
+	ebpf_asm_enter(as, function);
+	*none = ebpf_label(as);
+	ebpf_mov_imm(as, R0, 0);
+	for (uint32_t i = 0; i < parameters && !lower->irqs_off; i++) {
+		ebpf_asm_takes_bytes(as, function, i, bytes[i]);
+		ebpf_jump_if_imm(as, BPF_JEQ, lower_register(i), 0, *none);
+	}
+	return function;
+}
+
 /* A function (to, from) or (to). */
 static uint32_t function_words(const struct ebpf_lower *lower, uint32_t count, bool zero)
 {
+	const uint32_t bytes[] = { count * 8, count * 8 };
 	struct ebpf_asm *as = lower->as;
 	char name[sizeof "copy_here_4294967295"];
-	uint32_t function, parameters = zero ? 1 : 2;
+	uint32_t function, none;
 
 	snprintf(name, sizeof name, "%s_%s%u", zero ? "zero" : "copy", lower->irqs_off ? "here_" : "", count);
 	if (ebpf_asm_find(as, name, &function))
 		return function;
-	function = lower->irqs_off ? ebpf_asm_function(as, name) : ebpf_asm_global(as, name, parameters);
-	ebpf_asm_enter(as, function);
-	uint32_t none = ebpf_label(as);
-
-	for (uint32_t i = 0; i < parameters && !lower->irqs_off; i++) {
-		ebpf_asm_takes_bytes(as, function, i, count * 8);
-		ebpf_jump_if_imm(as, BPF_JEQ, (uint8_t)(R1 + i), 0, none);
-	}
+	function = lower_enter(lower, name, bytes, zero ? 1 : 2, &none);
 	emit_words(as, count, zero);
 	ebpf_bind(as, none);
 	ebpf_mov_imm(as, R0, 0);
