@@ -9,15 +9,11 @@
 #include "meaning/meaning.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 /* Detaching takes the kernel some 30 ms for each. */
 enum { APART_MAX = 4 };
-
-enum { WHY_BYTES = 256 };
 
 #if defined(__x86_64__) /* whose numbers the names are of */
 enum { KNOWS_NAMES = true };
@@ -79,23 +75,19 @@ struct decision {
 	const char *why;                 /* not: a clause */
 };
 
-/* Says why not. Returns 0, -ENOMEM. */
-__attribute__((format(printf, 2, 3))) static int refuse(struct decision *decision, const char *format, ...)
+/* Takes why not, a text of the arena or a lasting one; NULL: there was no memory for it. Returns 0, -ENOMEM. */
+static int refuse(struct decision *decision, const char *why)
 {
-	char text[WHY_BYTES];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	decision->why = arena_text(decision->plan->arena, text, strlen(text));
-	return decision->why ? 0 : -ENOMEM;
+	decision->why = why;
+	return why ? 0 : -ENOMEM;
 }
 
 /* Stores the call's own tracepoint. Returns 1; 0 (it has none), -ENOMEM. */
 static int find_tracepoint(struct decision *decision, uint64_t call, struct source_call *found)
 {
-	found->tracepoint = arena_format(decision->plan->arena, "syscalls:%s_%s",
+	struct arena *arena = decision->plan->arena;
+
+	found->tracepoint = arena_format(arena, "syscalls:%s_%s",
 					 strcmp(decision->tracepoint, begins) == 0 ? "sys_enter" : "sys_exit",
 					 tracepoint_name(name_of(call).text));
 	if (!found->tracepoint)
@@ -103,10 +95,11 @@ static int find_tracepoint(struct decision *decision, uint64_t call, struct sour
 	int result = attach_tracefs_id(found->tracepoint, &found->attach_id);
 
 	if (result == -ENOENT)
-		return refuse(decision, "this kernel has no tracepoint %s", found->tracepoint);
+		return refuse(decision, arena_format(arena, "this kernel has no tracepoint %s", found->tracepoint));
 	if (!result || (!decision->asks && (result == -EACCES || result == -EPERM)))
 		return 1;
-	return refuse(decision, "tracefs does not give the number of %s: %s", found->tracepoint, strerror(-result));
+	return refuse(decision, arena_format(arena, "tracefs does not give the number of %s: %s", found->tracepoint,
+					     strerror(-result)));
 }
 
 /* Whether the unit is at the tracepoint that raw programs share. */
@@ -139,6 +132,7 @@ static int find_calls(struct decision *decision, struct source_unit *unit)
 {
 	uint8_t wanted[SOURCE_CALLS];
 	uint64_t calls[APART_MAX], frequent;
+	struct arena *arena = decision->plan->arena;
 	int result = 1;
 
 	if (unit->awaits)
@@ -151,11 +145,12 @@ static int find_calls(struct decision *decision, struct source_unit *unit)
 	if (count == 0)
 		return refuse(decision, "no call can be one of its events");
 	if (count > APART_MAX)
-		return refuse(decision, "its calls are %zu, more than %d", count, APART_MAX);
+		return refuse(decision, arena_format(arena, "its calls are %zu, more than %d", count, APART_MAX));
 	if (frequent < SOURCE_CALLS)
-		return refuse(decision, "%s, one of its calls, is among those that programs make most",
-			      name_of(frequent).text);
-	unit->apart = arena_zero(decision->plan->arena, count, sizeof *unit->apart);
+		return refuse(decision,
+			      arena_format(arena, "%s, one of its calls, is among those that programs make most",
+					   name_of(frequent).text));
+	unit->apart = arena_zero(arena, count, sizeof *unit->apart);
 	if (!unit->apart)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && result > 0; i++)
