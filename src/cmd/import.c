@@ -28,7 +28,9 @@ static bool find_shipped_binding(const char *class, struct diag_source *binding)
 	snprintf(name, sizeof name, "%s.bind", class);
 	file = embedded_find(machines_embedded, name);
 	if (file)
-		*binding = (struct diag_source){ .file = EMBEDDED_FOLDER, .text = file->bytes, .length = file->length };
+		*binding = (struct diag_source){ .file = EMBEDDED_FOLDER,
+						 .text = embedded_text(file, NULL),
+						 .length = file->length };
 	return file;
 }
 
@@ -86,7 +88,7 @@ static int run_import(const struct cli_arguments *arguments)
 		cli_error("out of memory");
 	result = result ? cmd_status_of(result) : write_rule(arguments, rule);
 	alloc_free(machine);
-	alloc_free(binding);
+	alloc_free(bind ? binding : (char *)input.binding.text); /* a shipped one is for us to free */
 	alloc_free(rule);
 	asterism_diag_free(diag);
 	return result;

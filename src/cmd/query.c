@@ -25,7 +25,7 @@ extern const struct embedded_file metrics_embedded[];
 struct query {
 	const struct cli_arguments *arguments;
 	struct diag_source source;
-	char *text; /* NULL: the source is built in */
+	char *text; /* of the source */
 	struct desl_program *program;
 	struct desl_binding *bindings;
 	size_t binding_count;
@@ -44,9 +44,12 @@ static int read_shipped(struct query *query, const char *name)
 		names[count] = bases[count];
 		if (strcmp(names[count++], name) != 0)
 			continue;
-		query->source.text = file->bytes;
+		query->text = embedded_text(file, NULL);
+		query->source.text = query->text;
 		query->source.length = file->length;
-		return STATUS_FINE;
+		if (!query->text)
+			cli_error("out of memory");
+		return query->text ? STATUS_FINE : STATUS_USAGE;
 	}
 	nearest = diag_nearest(name, names, count);
 	cli_error("there is no shipped query @%s", name);

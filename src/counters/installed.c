@@ -45,7 +45,7 @@ static int read_catalog_file(struct counters *counters, const char *path, struct
 
 static int read_shipped(struct counters *counters, const struct embedded_file *file, struct asterism_diag *diag)
 {
-	struct diag_source source = { .text = file->bytes, .length = file->length };
+	struct diag_source source = { .length = file->length };
 	const char *folder;
 
 	for (size_t i = 0; (folder = event_installed_folder(i)); i++) {
@@ -56,7 +56,8 @@ static int read_shipped(struct counters *counters, const struct embedded_file *f
 			return result;
 	}
 	source.file = arena_format(counters->arena, "%s/%s", EMBEDDED_FOLDER, file->name);
-	return source.file ? counters_read(counters, &source, diag) : diag_no_memory(diag);
+	source.text = embedded_text(file, counters->arena);
+	return source.file && source.text ? counters_read(counters, &source, diag) : diag_no_memory(diag);
 }
 
 int counters_load(const char *const *files, size_t count, struct asterism_diag *diag, struct counters **loaded)

@@ -136,12 +136,13 @@ static int read_embedded(struct event_catalog *catalog, const char *name, struct
 
 	if (!file)
 		return -ENOENT;
-	source = (struct diag_source){ arena_format(catalog->arena, EMBEDDED_FOLDER "/%s", name), file->bytes,
-				       file->length };
-	if (!source.file)
-		return diag_no_memory(diag);
-	if (was_read(catalog, source.file))
+	source.file = arena_format(catalog->arena, EMBEDDED_FOLDER "/%s", name);
+	if (source.file && was_read(catalog, source.file))
 		return 0;
+	source.text = embedded_text(file, catalog->arena);
+	source.length = file->length;
+	if (!source.file || !source.text)
+		return diag_no_memory(diag);
 	result = note_file(catalog, source.file, diag);
 	return result ? result : event_catalog_parse_in(catalog, &source, NULL, diag);
 }

@@ -24,8 +24,12 @@ static void name_states(struct smc_work *work)
 
 static bool find_binding(struct smc_work *work, struct smc_input *input)
 {
-	if (input->binding.text || (input->find && input->find(work->file->class.text, &input->binding)))
+	if (input->binding.text)
 		return true;
+	if (input->find && input->find(work->file->class.text, &input->binding)) {
+		work->report->no_memory |= !input->binding.text;
+		return input->binding.text;
+	}
 	lang_error(work->report, &work->file->class.at, "define its events, guards and actions with --bind FILE",
 		   "asterism has no binding for a class '%s'", work->file->class.text);
 	return false;

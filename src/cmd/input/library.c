@@ -31,6 +31,7 @@ static void free_entry(struct library_entry *entry)
 {
 	alloc_free(entry->name);
 	alloc_free((void *)entry->rule.path);
+	alloc_free((void *)entry->rule.text);
 	alloc_free(entry->readme);
 	alloc_free(entry->line);
 	alloc_free(entry->kind);
@@ -180,11 +181,11 @@ static int add_built_in(struct library *library, const struct embedded_file *rul
 	if (!entry)
 		return -ENOMEM;
 	entry->is_built_in = true;
-	entry->rule.text = rule->bytes;
+	entry->rule.text = embedded_text(rule, NULL);
 	entry->rule.length = rule->length;
 	snprintf(path, sizeof path, "%s/README.md", name);
 	readme = embedded_find(library_embedded, path);
-	return set_readme(entry, alloc_text(readme ? readme->bytes : ""));
+	return entry->rule.text ? set_readme(entry, readme ? embedded_text(readme, NULL) : alloc_text("")) : -ENOMEM;
 }
 
 static int by_name(const void *a, const void *b)
@@ -374,9 +375,13 @@ int library_text(const struct session_rules_file *file, size_t limit, struct ast
 
 static int write_file(const char *path, const struct embedded_file *file)
 {
-	FILE *stream = fopen(path, "wex");
-	int result = stream && fwrite(file->bytes, 1, file->length, stream) == file->length ? 0 : -EIO;
+	char *text = embedded_text(file, NULL);
+	FILE *stream = text ? fopen(path, "wex") : NULL;
+	int result = stream && fwrite(text, 1, file->length, stream) == file->length ? 0 : -EIO;
 
+	alloc_free(text);
+	if (!text)
+		return -ENOMEM;
 	if (!stream || fclose(stream))
 		return errno ? -errno : -EIO;
 	if (!result && file->is_program && chmod(path, 0700))

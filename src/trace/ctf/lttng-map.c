@@ -283,12 +283,18 @@ static int read_in(const char *folder, struct asterism_diag *diag, struct lttng_
 int lttng_map_read(struct asterism_diag *diag, struct lttng_map **map)
 {
 	const struct embedded_file *file = embedded_find(event_embedded, MAP_NAME);
+	char *text;
 	int result = -ENOENT;
 
 	for (size_t i = 0; result == -ENOENT && event_installed_folder(i); i++)
 		result = read_in(event_installed_folder(i), diag, map);
-	return result == -ENOENT ? lttng_map_parse(EMBEDDED_FOLDER "/" MAP_NAME, file->bytes, file->length, diag, map)
-				 : result;
+	if (result != -ENOENT)
+		return result;
+	text = embedded_text(file, NULL);
+	result = text ? lttng_map_parse(EMBEDDED_FOLDER "/" MAP_NAME, text, file->length, diag, map)
+		      : diag_no_memory(diag);
+	alloc_free(text);
+	return result;
 }
 
 /*

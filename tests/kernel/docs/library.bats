@@ -71,6 +71,14 @@ shopt -s extglob
 	grep -q fail_armed state
 }
 
+@test "without a debugger's tables, all that is installed takes at most 8 MiB" {
+	cp -a "$PREFIX" stripped
+	find stripped -type f \( -path '*/bin/*' -o -name '*.so*' \) -exec strip {} +
+	kib=$(du -sk --apparent-size stripped | cut -f1)
+	echo "$kib KiB"
+	[ "$kib" -gt 2048 ] && [ "$kib" -le 8192 ]
+}
+
 @test "the manual page has every function, and no mistake in its form" {
 	for function in $(sed -n 's/.*\b\(asterism_[a-z_0-9]*\)(.*/\1/p' "$PREFIX"/*/*/include/asterism/!(sensor).h | grep -v '_fn$' | sort -u); do
 		grep -q "\b$function(" "$BATS_TEST_DIRNAME/../../../man/asterism.3" || { echo "$function"; false; }
@@ -239,7 +247,7 @@ for event in asterism_trace.Trace(["t"]): print(event.json())' >read
 
 @test "examples: the archive does for a program without the shared library" {
 	make -s supervise.rule.h
-	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -lelf -ldw -ljansson -lm -pthread
+	gcc $(pkg-config --cflags asterism) -o static supervise.c "$LIBS/libasterism.a" -lbpf -lelf -ldw -lz -ljansson -lm -pthread
 	run -0 ldd ./static
 	[[ $output != *libasterism* ]]
 	run -3 env -u LD_LIBRARY_PATH ./static supervise.rule sh -c 'exit 3'
