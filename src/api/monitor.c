@@ -207,7 +207,7 @@ static const enum schedule_policy policies[] = {
 	[ASTERISM_MONITOR_BEST_EFFORT] = SCHEDULE_BEST_EFFORT,
 };
 
-static int open_engine(struct asterism_monitor *monitor)
+static int open_monitor_engine(struct asterism_monitor *monitor)
 {
 	const struct asterism_monitor_options *options = &monitor->options;
 	uint64_t period_ns = options->period_ns ? options->period_ns : MONITOR_PERIOD_NS;
@@ -267,10 +267,10 @@ static int open_monitor(struct asterism_monitor *monitor)
 		result = declare_sensors(monitor);
 	if (!result)
 		result = open_scope(monitor);
-	return result ? result : open_engine(monitor);
+	return result ? result : open_monitor_engine(monitor);
 }
 
-static void free_all(struct asterism_monitor *monitor)
+static void free_monitor(struct asterism_monitor *monitor)
 {
 	monitor_free(monitor->engine);
 	executor_free(monitor->scope);
@@ -300,7 +300,7 @@ int asterism_monitor_open(struct asterism_session *session, const struct asteris
 	else
 		result = open_monitor(monitor);
 	if (result) {
-		free_all(monitor);
+		free_monitor(monitor);
 		return result;
 	}
 	monitor->next = session->monitors;
@@ -487,7 +487,7 @@ void asterism_monitor_stop(struct asterism_monitor *monitor)
 	}
 	if (monitor->runs)
 		live_loop_forget(&session->loop, monitor_fd(monitor->engine));
-	free_all(monitor);
+	free_monitor(monitor);
 }
 
 int asterism_monitor_stats(const struct asterism_monitor *monitor, struct asterism_monitor_stats *stats)

@@ -53,7 +53,7 @@ static int select_events(struct asterism_recording *recording, const char *text,
 	return result || !text ? result : selection_add(selection, recording->catalog, text, diag);
 }
 
-static int open_engine(struct asterism_recording *recording)
+static int open_recording_engine(struct asterism_recording *recording)
 {
 	struct asterism_session *session = recording->session;
 	const struct asterism_recording_options *options = &recording->options;
@@ -84,7 +84,7 @@ static int open_engine(struct asterism_recording *recording)
 	return result;
 }
 
-static void free_all(struct asterism_recording *recording)
+static void free_recording(struct asterism_recording *recording)
 {
 	recording_free(recording->engine);
 	selection_fini(&recording->what);
@@ -126,7 +126,7 @@ static int open_recording(struct asterism_recording *recording)
 		result = diag_error(diag, NULL, -EINVAL, "nothing would be recorded");
 	if (!result)
 		live_cgroups_warn_recorded(&recording->what, diag);
-	return result ? result : open_engine(recording);
+	return result ? result : open_recording_engine(recording);
 }
 
 int asterism_recording_start(struct asterism_session *session, const struct asterism_recording_options *options,
@@ -147,7 +147,7 @@ int asterism_recording_start(struct asterism_session *session, const struct aste
 	else
 		result = open_recording(recording);
 	if (result) {
-		free_all(recording);
+		free_recording(recording);
 		return result;
 	}
 	recording->next = session->recordings;
@@ -187,7 +187,7 @@ void asterism_recording_stop(struct asterism_recording *recording)
 	live_loop_forget(&session->loop, recording_fd(recording->engine));
 	recording_finish(recording->engine);
 	diag_take(session->diag, recording->diag);
-	free_all(recording);
+	free_recording(recording);
 }
 
 /* What is taken now, where text changes that, is what it begins with. */

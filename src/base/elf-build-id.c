@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char owner[] = "GNU";
+static const char build_id_owner[] = "GNU";
 
 static bool find_build_id(Elf_Data *data, char digits[ELF_BUILD_ID_BYTES])
 {
@@ -16,8 +16,8 @@ static bool find_build_id(Elf_Data *data, char digits[ELF_BUILD_ID_BYTES])
 	while ((at = gelf_getnote(data, at, &header, &name, &text))) {
 		const unsigned char *bytes = data->d_buf;
 
-		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != sizeof owner ||
-		    memcmp(bytes + name, owner, sizeof owner) != 0 || !header.n_descsz ||
+		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != sizeof build_id_owner ||
+		    memcmp(bytes + name, build_id_owner, sizeof build_id_owner) != 0 || !header.n_descsz ||
 		    header.n_descsz > (ELF_BUILD_ID_BYTES - 1) / 2)
 			continue;
 		for (size_t i = 0; i < header.n_descsz; i++)

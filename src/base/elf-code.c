@@ -111,7 +111,7 @@ static bool is_part_symbol(enum elf_part part, int type)
 	return part == ELF_DATA ? type == STT_OBJECT : type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-struct visit {
+struct code_visit {
 	enum elf_part part;
 	Elf_Scn *versions; /* of the symbols of one table; NULL: there are none */
 	size_t bytes_left;
@@ -125,7 +125,7 @@ struct names {
 	size_t count; /* with the 0 of the last one */
 };
 
-static bool read_names(Elf_Scn *section, struct visit *visit, struct names *names)
+static bool read_names(Elf_Scn *section, struct code_visit *visit, struct names *names)
 {
 	GElf_Shdr header;
 	Elf_Data *data = elf_may_read(section, &visit->bytes_left, &header) ? elf_rawdata(section, NULL) : NULL;
@@ -138,7 +138,7 @@ static bool read_names(Elf_Scn *section, struct visit *visit, struct names *name
 }
 
 /* The versions of the symbols of a table, one each. NULL: it has none. */
-static Elf_Data *read_versions(Elf_Scn *table, struct visit *visit)
+static Elf_Data *read_versions(Elf_Scn *table, struct code_visit *visit)
 {
 	GElf_Shdr header;
 
@@ -167,7 +167,7 @@ static Elf_Scn *find_versions(Elf *elf)
 	return section;
 }
 
-static int each_of(Elf *elf, Elf_Scn *section, struct visit *visit)
+static int each_code_symbol(Elf *elf, Elf_Scn *section, struct code_visit *visit)
 {
 	GElf_Shdr header;
 	GElf_Sym symbol;
@@ -200,7 +200,7 @@ int elf_code_each(const struct elf_code *code, enum elf_table table, size_t byte
 		  int (*one)(void *context, const struct elf_function *function), void *context)
 {
 	size_t bytes = bytes_max < ELF_VISIT_BYTES_MAX ? bytes_max : ELF_VISIT_BYTES_MAX;
-	struct visit visit = { code->part, find_versions(code->elf), bytes, one, context };
+	struct code_visit visit = { code->part, find_versions(code->elf), bytes, one, context };
 	uint32_t type = table == ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -208,7 +208,7 @@ int elf_code_each(const struct elf_code *code, enum elf_table table, size_t byte
 
 	while (!result && (section = elf_nextscn(code->elf, section))) {
 		if (gelf_getshdr(section, &header) && header.sh_type == type)
-			result = each_of(code->elf, section, &visit);
+			result = each_code_symbol(code->elf, section, &visit);
 	}
 	return result;
 }

@@ -11,7 +11,7 @@
 
 enum { NOTE_TYPE = 3, WORDS = 3, TEXTS = 3 };
 
-static const char owner[] = "stapsdt", base_section[] = ".stapsdt.base";
+static const char probe_owner[] = "stapsdt", base_section[] = ".stapsdt.base";
 
 struct notes {
 	uint64_t base; /* where base_section is now; 0: there is none */
@@ -80,7 +80,7 @@ static bool read_probe(const struct notes *notes, const char *at, size_t bytes, 
 	return *probe->provider && *probe->name;
 }
 
-static int each_of(const struct notes *notes, Elf_Data *data)
+static int each_probe_note(const struct notes *notes, Elf_Data *data)
 {
 	size_t at = 0, name, text;
 	struct elf_probe probe;
@@ -90,8 +90,8 @@ static int each_of(const struct notes *notes, Elf_Data *data)
 	while (!result && (at = gelf_getnote(data, at, &header, &name, &text))) {
 		const char *bytes = data->d_buf;
 
-		if (header.n_type == NOTE_TYPE && header.n_namesz == sizeof owner &&
-		    memcmp(bytes + name, owner, sizeof owner) == 0 &&
+		if (header.n_type == NOTE_TYPE && header.n_namesz == sizeof probe_owner &&
+		    memcmp(bytes + name, probe_owner, sizeof probe_owner) == 0 &&
 		    read_probe(notes, bytes + text, header.n_descsz, &probe))
 			result = notes->one(notes->context, &probe);
 	}
@@ -117,7 +117,7 @@ int elf_code_each_probe(const struct elf_code *code, size_t bytes_max,
 		Elf_Data *data = is_notes && elf_may_read(section, &left, &header) ? elf_getdata(section, NULL) : NULL;
 
 		if (data && data->d_buf)
-			result = each_of(&notes, data);
+			result = each_probe_note(&notes, data);
 	}
 	return result;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { STACK_BYTES = 64 * 1024 };
+enum { ERRAND_STACK_BYTES = 64 * 1024 };
 
 struct errand {
 	int (*work)(void *context, uint64_t argument);
@@ -75,7 +75,7 @@ static int start_errand_thread(struct errand *errand)
 
 	sigfillset(&all);
 	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setstacksize(&attributes, ERRAND_STACK_BYTES);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int result = pthread_create(&errand->thread, &attributes, run_errand, errand);
 

@@ -87,7 +87,7 @@ static void put_man_options(const struct cli_program *program, const unsigned *o
 }
 
 /* A sentence that begins with its label. */
-static void put_labelled(const char *label, const char *text, FILE *stream)
+static void put_man_entry(const char *label, const char *text, FILE *stream)
 {
 	putc(toupper((unsigned char)*label), stream);
 	put_man_text(label + 1, stream);
@@ -109,12 +109,12 @@ static void put_section(const struct cli_section *section, FILE *stream)
 		}
 		for (size_t i = 0; i < CLI_TEXTS_MAX && section->labels[i]; i++) {
 			fputs(i ? ".br\n" : "", stream);
-			put_labelled(section->labels[i], entry->texts[i], stream);
+			put_man_entry(section->labels[i], entry->texts[i], stream);
 		}
 	}
 }
 
-static void put_commands(const struct cli_program *program, FILE *stream)
+static void put_man_commands(const struct cli_program *program, FILE *stream)
 {
 	fputs(".SH COMMANDS\n", stream);
 	for (const struct cli_command *const *command = program->commands; *command; command++) {
@@ -159,7 +159,7 @@ void cli_man(const struct cli_program *program, const struct cli_command *comman
 	fputs("\n.SH DESCRIPTION\n", stream);
 	put_paragraphs(command->description, stream);
 	if (!command->name && program->commands)
-		put_commands(program, stream);
+		put_man_commands(program, stream);
 	if (command->words)
 		put_section(command->words, stream);
 	fputs(".SH OPTIONS\n", stream);

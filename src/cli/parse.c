@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64, TYPED_BYTES = 128, TEXT_BYTES = 1024 };
+enum { ARGUMENT_NAME_BYTES = 64, TYPED_BYTES = 128, TEXT_BYTES = 1024 };
 
 struct parser {
 	struct cli_arguments *arguments;
@@ -69,7 +69,7 @@ static int usage_error(struct parser *parser, const char *format, ...) __attribu
 
 static int usage_error(struct parser *parser, const char *format, ...)
 {
-	char text[TEXT_BYTES], hint[TYPED_BYTES + NAME_BYTES];
+	char text[TEXT_BYTES], hint[TYPED_BYTES + ARGUMENT_NAME_BYTES];
 	va_list args;
 
 	va_start(args, format);
@@ -84,7 +84,7 @@ static int unknown_option(struct parser *parser, const char *written, const char
 {
 	const struct cli_program *program = parser->arguments->program;
 	const char *names[CLI_OPTIONS_MAX], *nearest;
-	char hint[NAME_BYTES * 2];
+	char hint[ARGUMENT_NAME_BYTES * 2];
 	size_t count = 0;
 
 	for (unsigned i = 1; i < program->option_count; i++) {
@@ -171,7 +171,7 @@ static int parse_long(struct parser *parser, const char *written)
 {
 	const char *equals = strchr(written, '=');
 	size_t length = (equals ? (size_t)(equals - written) : strlen(written)) - 2;
-	char name[NAME_BYTES];
+	char name[ARGUMENT_NAME_BYTES];
 	unsigned option;
 
 	if (length >= sizeof name)

@@ -45,7 +45,7 @@ struct checking {
 	bool as_json, is_quiet;
 };
 
-static const char *const place_words[] = {
+static const char *const check_place_words[] = {
 	[SESSION_KERNEL] = "kernel",
 	[SESSION_USER] = "user space",
 	[SESSION_NOWHERE] = "nowhere",
@@ -182,20 +182,20 @@ static json_t *missing_of(const struct checking *checking, const struct program_
 	return texts;
 }
 
-struct place {
+struct check_place {
 	const char *file; /* NULL: memory is short */
 	uint32_t line;
 };
 
 /* The two halves of the "file:line" that an image has for a rule. */
-static struct place rule_place(const struct checking *checking, const struct program_rule *rule)
+static struct check_place rule_place(const struct checking *checking, const struct program_rule *rule)
 {
 	const char *text = program_text(checking->program, rule->place), *colon = strrchr(text, ':');
 
 	if (!colon)
-		return (struct place){ .file = text };
-	return (struct place){ .file = arena_text(checking->arena, text, (size_t)(colon - text)),
-			       .line = (uint32_t)strtoul(colon + 1, NULL, 10) };
+		return (struct check_place){ .file = text };
+	return (struct check_place){ .file = arena_text(checking->arena, text, (size_t)(colon - text)),
+				     .line = (uint32_t)strtoul(colon + 1, NULL, 10) };
 }
 
 static json_t *tags_of(const struct program *program, const struct program_rule *rule)
@@ -222,12 +222,12 @@ static void put_check_json(const struct checking *checking, const struct program
 			   const struct session_placement *placement, bool may_fall_back)
 {
 	const struct program *program = checking->program;
-	struct place at = rule_place(checking, rule);
+	struct check_place at = rule_place(checking, rule);
 	const char *why;
 	json_t *object =
 		json_pack("{s:s, s:s, s:o, s:o, s:i, s:s, s:s?, s:b, s:o}", "name", program_text(program, rule->name),
 			  "sort", program_sort(rule), "at", json_text(program_text(program, rule->place)), "file",
-			  json_text(at.file), "line", (int)at.line, "runs", place_words[placement->place], "why",
+			  json_text(at.file), "line", (int)at.line, "runs", check_place_words[placement->place], "why",
 			  placement->reason[0] ? placement->reason : NULL, "may_fall_back", may_fall_back, "missing",
 			  missing_of(checking, rule));
 
@@ -292,7 +292,7 @@ static void warn(const struct checking *checking, const struct program_rule *rul
 
 static int refuse_checked_rule(const struct checking *checking, const struct program_rule *rule, const char *reason)
 {
-	struct place at = rule_place(checking, rule);
+	struct check_place at = rule_place(checking, rule);
 	const struct diag_source file = { .file = at.file };
 
 	return diag_error(checking->diag, &(struct diag_location){ .source = &file, .line = at.line, .column = 1 },
@@ -303,7 +303,7 @@ static int refuse_checked_rule(const struct checking *checking, const struct pro
 /* All that keeps the rule out of the kernel, and what to write instead. */
 static void put_obstacles(const struct checking *checking, uint32_t index)
 {
-	struct place at = rule_place(checking, &checking->program->rules[index]);
+	struct check_place at = rule_place(checking, &checking->program->rules[index]);
 	struct diag_source source = { .file = at.file };
 
 	if (!at.file)
@@ -367,7 +367,7 @@ static int run_check(const struct cli_arguments *arguments)
 	return cmd_status_of(result);
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example check_examples[] = {
 	{ "asterism check slow-syscall.rule", "Checks the rules of the file, and says where they will run." },
 	{ "asterism check -f json slow-syscall.rule", "The same for an editor: each error with its location." },
 	{ NULL, NULL },
@@ -389,7 +389,7 @@ const struct cli_command cmd_check = {
 		       "column after the location; null means that there is none. A rule has name, sort, file, line, "
 		       "runs (kernel, user space, before the call, nowhere), why and missing.",
 	.options = { OPTION_EXCEPT, OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
-	.examples = examples,
+	.examples = check_examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
 	.run = run_check,

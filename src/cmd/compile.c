@@ -65,7 +65,7 @@ static int run_compile(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example compile_examples[] = {
 	{ "asterism compile slow-syscall.rule -o slow-syscall.astc",
 	  "Compiles the rules once; every command takes the image in place of the text." },
 	{ "asterism compile --header slow-syscall.rule -o slow-syscall.h",
@@ -86,7 +86,7 @@ const struct cli_command cmd_compile = {
 		       "refuses to fill a structure that was generated from another version of the rule.",
 	.options = { OPTION_EXCEPT, OPTION_HEADER, OPTION_MODE, OPTION_ORDER_BY, OPTION_OUTPUT, OPTION_QUIET,
 		     OPTION_RULE, OPTION_SET },
-	.examples = examples,
+	.examples = compile_examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
 	.run = run_compile,

@@ -118,7 +118,7 @@ static int run_dump(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example dump_examples[] = {
 	{ "asterism dump trace", "Shows all events of the trace in the directory trace." },
 	{ "asterism dump -e 'sched_*' --cpu 0 --from 2s --to 2500ms trace",
 	  "Shows half a second of scheduling on one CPU." },
@@ -144,6 +144,6 @@ const struct cli_command cmd_dump = {
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_MODE, OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES,
 		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },
-	.examples = examples,
+	.examples = dump_examples,
 	.run = run_dump,
 };

@@ -251,7 +251,7 @@ static int run_events(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example events_examples[] = {
 	{ "asterism events 'sched_*'", "Lists the scheduler's events." },
 	{ "asterism events -v sensor:./server", "Shows the events that a program raises itself." },
 	{ "asterism events -v openat", "Shows fields, types and meanings of the events with openat in their name." },
@@ -275,6 +275,6 @@ const struct cli_command cmd_events = {
 		       "exe, args, cgroup, cgroup_id and ns_pid. From a field that is a file descriptor (fd), "
 		       "'a.fd.path' is its file, and 'a.fd.peer' the other end of its socket.",
 	.options = { OPTION_CATALOG, OPTION_VERBOSE },
-	.examples = examples,
+	.examples = events_examples,
 	.run = run_events,
 };

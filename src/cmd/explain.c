@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-static const char *const place_words[] = {
+static const char *const explain_place_words[] = {
 	[SESSION_KERNEL] = "in the kernel",
 	[SESSION_USER] = "in user space, over events that the kernel ships",
 	[SESSION_NOWHERE] = "nowhere, though SYNCHRONOUS asks for the kernel",
@@ -68,7 +68,7 @@ static void find_who(const struct program *program, uint32_t rule, enum session_
 }
 
 /* In the order of the choices of --format. */
-static explain_fn *const formats[] = { program_explain_text, program_explain_dot, program_explain_json };
+static explain_fn *const explain_formats[] = { program_explain_text, program_explain_dot, program_explain_json };
 
 static void explain_rule(const struct program *program, uint32_t rule, explain_fn *explain, struct text_buffer *out)
 {
@@ -77,7 +77,7 @@ static void explain_rule(const struct program *program, uint32_t rule, explain_f
 	struct program_explain_facts facts = { .who = who, .guarantees = guarantees };
 
 	session_place(program, rule, &placement);
-	facts.where = place_words[placement.place];
+	facts.where = explain_place_words[placement.place];
 	facts.why = placement.reason[0] ? placement.reason : NULL;
 	if (placement.place == SESSION_KERNEL) {
 		facts.kernel_bytes = ebpf_pool_bytes(program, rule);
@@ -143,7 +143,7 @@ static bool goes_together(const struct cli_arguments *arguments)
 						   OPTION_TO };
 	bool plans = cli_has(arguments, OPTION_PLAN), traces = cli_has(arguments, OPTION_TRACE);
 
-	if (plans && formats[arguments->options[OPTION_GRAPH_FORMAT].number] == program_explain_dot)
+	if (plans && explain_formats[arguments->options[OPTION_GRAPH_FORMAT].number] == program_explain_dot)
 		cli_error("--plan can only be shown with -f text or -f json");
 	else if (plans && traces)
 		cli_error("--plan and --trace exclude each other");
@@ -154,12 +154,13 @@ static bool goes_together(const struct cli_arguments *arguments)
 			cli_error("--%s needs --trace", option_rows[of_trace[i]].name);
 			return false;
 		}
-	return !plans || (!traces && formats[arguments->options[OPTION_GRAPH_FORMAT].number] != program_explain_dot);
+	return !plans ||
+	       (!traces && explain_formats[arguments->options[OPTION_GRAPH_FORMAT].number] != program_explain_dot);
 }
 
 static int run_explain(const struct cli_arguments *arguments)
 {
-	explain_fn *explain = formats[arguments->options[OPTION_GRAPH_FORMAT].number];
+	explain_fn *explain = explain_formats[arguments->options[OPTION_GRAPH_FORMAT].number];
 	bool plans = arguments->options[OPTION_PLAN].number != 0;
 	struct session_rules *rules;
 	struct text_buffer out = { 0 };
@@ -188,7 +189,7 @@ static int run_explain(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example explain_examples[] = {
 	{ "asterism explain slow-syscall.rule", "Shows how the rule matches, where it runs and what it costs." },
 	{ "asterism explain -f dot slow-syscall.rule | dot -Tsvg >rule.svg", "Draws the automaton." },
 	{ "asterism explain --plan slow-syscall.rule", "Shows what its code does at each event, and what it locks." },
@@ -214,7 +215,7 @@ const struct cli_command cmd_explain = {
 		       "open runs, a sufficient pool, and what the rule costs. --assume replaces a probability.",
 	.options = { OPTION_ASSUME, OPTION_EXCEPT, OPTION_FROM, OPTION_GRAPH_FORMAT, OPTION_LENIENT, OPTION_ORDER_BY,
 		     OPTION_PLAN, OPTION_QUIET, OPTION_RULE, OPTION_SET, OPTION_TIME_FIELD, OPTION_TO, OPTION_TRACE },
-	.examples = examples,
+	.examples = explain_examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
 	.run = run_explain,

@@ -83,7 +83,7 @@ static int run_features(const struct cli_arguments *arguments)
 	return runs ? STATUS_FINE : STATUS_KERNEL;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example features_examples[] = {
 	{ "asterism features", "Shows what works in this kernel, and how." },
 	{ "asterism features -f json", "The same as JSON, for other programs." },
 	{ NULL, NULL },
@@ -104,6 +104,6 @@ const struct cli_command cmd_features = {
 		"privileges), required, purpose, without and since.\n\nThis needs the privileges to load BPF programs. "
 		"The exit status is 4 if rules and recordings cannot run in this kernel or with these privileges.",
 	.options = { OPTION_FORMAT_EVENTS },
-	.examples = examples,
+	.examples = features_examples,
 	.run = run_features,
 };

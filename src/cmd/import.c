@@ -94,7 +94,7 @@ static int run_import(const struct cli_arguments *arguments)
 	return result;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example import_examples[] = {
 	{ "asterism import fd.sm -o fd.rule", "Translates fd.sm, with the binding that is shipped for class fd." },
 	{ "asterism import door.sm --bind door.bind | asterism replay - trace.jsonl",
 	  "Translates door.sm with a binding of your own, and runs the machine over a trace." },
@@ -116,6 +116,6 @@ const struct cli_command cmd_import = {
 		"comparisons of arguments, an action for all instances at once. %{ %}, %header, %include and %declare "
 		"concern only the host program and are skipped. The output was checked as by 'asterism check'.",
 	.options = { OPTION_BIND, OPTION_MODE, OPTION_OUTPUT },
-	.examples = examples,
+	.examples = import_examples,
 	.run = run_import,
 };

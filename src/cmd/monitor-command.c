@@ -298,7 +298,7 @@ static int run_monitor(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example monitor_examples[] = {
 	{ "asterism monitor slow.rule -- ./server", "Evaluates every event of the sensors that the rule waits for." },
 	{ "asterism monitor slow.rule --sensor request_begin,rate=50000/s,burst=100 --sensor "
 	  "request_end,rate=50000/s,burst=100 -- ./server",
@@ -339,7 +339,7 @@ const struct cli_command cmd_monitor = {
 		     OPTION_PID,         OPTION_PROVE,        OPTION_QUIET,    OPTION_RAISE,     OPTION_RULE,
 		     OPTION_SCHEDULE,    OPTION_SENSOR,       OPTION_SEND,     OPTION_SET,       OPTION_STRICT,
 		     OPTION_VERBOSE,     OPTION_WHEN,         OPTION_WHY },
-	.examples = examples,
+	.examples = monitor_examples,
 	.launches = true,
 	.run = run_monitor,
 };

@@ -21,7 +21,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct run {
+struct prediction {
 	const struct cli_arguments *arguments;
 	const struct session_rules *rules;
 	struct session_totals totals;
@@ -34,7 +34,7 @@ struct run {
 
 static void on_time(void *context, uint64_t ns)
 {
-	struct run *run = context;
+	struct prediction *run = context;
 
 	if (!run->began)
 		run->first_ns = ns;
@@ -51,13 +51,13 @@ static int predict_on_match(void *context, const struct program_match *match)
 
 static void on_no_end(void *context, uint32_t rule, const char *missing)
 {
-	struct run *run = context;
+	struct prediction *run = context;
 
 	run->no_ends[rule] = alloc_text(missing);
 }
 
-static const struct session_moment *moment_of(const struct cli_arguments *arguments, enum option_id id,
-					      struct session_moment *moment)
+static const struct session_moment *predict_moment_of(const struct cli_arguments *arguments, enum option_id id,
+						      struct session_moment *moment)
 {
 	const struct cli_value *value = &arguments->options[id];
 
@@ -67,7 +67,7 @@ static const struct session_moment *moment_of(const struct cli_arguments *argume
 	return moment;
 }
 
-static int replay_model_input(struct run *run)
+static int replay_model_input(struct prediction *run)
 {
 	const struct cli_value *traces = &run->arguments->options[OPTION_TRACE];
 	const struct trace_jsonl_form form = inputs_form(run->arguments, NULL);
@@ -76,8 +76,8 @@ static int replay_model_input(struct run *run)
 		.files = traces->texts,
 		.file_count = traces->count,
 		.form = &form,
-		.from = moment_of(run->arguments, OPTION_FROM, &from),
-		.to = moment_of(run->arguments, OPTION_TO, &to),
+		.from = predict_moment_of(run->arguments, OPTION_FROM, &from),
+		.to = predict_moment_of(run->arguments, OPTION_TO, &to),
 		.counts_why = true,
 		.on_match = predict_on_match,
 		.on_time = on_time,
@@ -96,7 +96,7 @@ static bool concerns(const struct cmd_assumption *assumed, const char *rule)
 	       (strlen(rule) == assumed->rule_length && strncmp(rule, assumed->rule, assumed->rule_length) == 0);
 }
 
-static int unknown_rule(const struct run *run, const struct cmd_assumption *assumed)
+static int unknown_rule(const struct prediction *run, const struct cmd_assumption *assumed)
 {
 	const struct program *program = session_rules_program(run->rules);
 	struct text_buffer names = { 0 };
@@ -113,7 +113,7 @@ static int unknown_rule(const struct run *run, const struct cmd_assumption *assu
 }
 
 /* Whether each rule that is named is there. */
-static int check_assumptions(const struct run *run)
+static int check_assumptions(const struct prediction *run)
 {
 	const struct cli_value *option = &run->arguments->options[OPTION_ASSUME];
 	const struct program *program = session_rules_program(run->rules);
@@ -133,7 +133,7 @@ static int check_assumptions(const struct run *run)
 }
 
 /* Those of rule, of all that are assumed. */
-static size_t find_assumptions(const struct run *run, const char *rule, struct model_assumption *found)
+static size_t find_assumptions(const struct prediction *run, const char *rule, struct model_assumption *found)
 {
 	const struct cli_value *option = &run->arguments->options[OPTION_ASSUME];
 	size_t count = 0;
@@ -148,10 +148,11 @@ static size_t find_assumptions(const struct run *run, const char *rule, struct m
 }
 
 /* In the order of the choices of --format. */
-static void (*const formats[])(const struct model_report *report,
-			       struct text_buffer *out) = { model_report_text, model_report_dot, model_report_json };
+static void (*const predict_formats[])(const struct model_report *report,
+				       struct text_buffer *out) = { model_report_text, model_report_dot,
+								    model_report_json };
 
-static int tell_rule(struct run *run, uint32_t rule, struct text_buffer *out)
+static int tell_rule(struct prediction *run, uint32_t rule, struct text_buffer *out)
 {
 	const struct program *program = session_rules_program(run->rules);
 	size_t room = run->arguments->options[OPTION_ASSUME].count;
@@ -187,12 +188,12 @@ static int tell_rule(struct run *run, uint32_t rule, struct text_buffer *out)
 	report.pool_bytes = report.ships ? engine_pool_bytes(program, rule) : ebpf_pool_bytes(program, rule);
 	report.cost = &cost;
 	model_cost(model, report.prices, report.ships, &cost);
-	formats[run->arguments->options[OPTION_GRAPH_FORMAT].number](&report, out);
+	predict_formats[run->arguments->options[OPTION_GRAPH_FORMAT].number](&report, out);
 	model_free(model);
 	return 0;
 }
 
-static void warn_of_losses(struct run *run)
+static void warn_of_losses(struct prediction *run)
 {
 	if (run->totals.lost)
 		diag_add(run->diag, ASTERISM_WARNING, NULL, "record with a larger --ring",
@@ -203,7 +204,7 @@ static void warn_of_losses(struct run *run)
 
 int cmd_predict(const struct cli_arguments *arguments, const struct session_rules *rules, struct text_buffer *out)
 {
-	struct run run = {
+	struct prediction run = {
 		.arguments = arguments,
 		.rules = rules,
 		.diag = asterism_diag_new(),

@@ -18,7 +18,7 @@
 /* Of the choices of --format, those that are no formats of records. */
 enum { SQL = 3, EVENTS, CATALOG };
 
-enum { PROGRAM_BYTES_MAX = 1 << 20, NAME_BYTES = 256, SHIPPED_MAX = 64 };
+enum { PROGRAM_BYTES_MAX = 1 << 20, QUERY_NAME_BYTES = 256, SHIPPED_MAX = 64 };
 
 extern const struct embedded_file metrics_embedded[];
 
@@ -36,7 +36,7 @@ struct query {
 static int read_shipped(struct query *query, const char *name)
 {
 	const char *names[SHIPPED_MAX], *nearest;
-	static char bases[SHIPPED_MAX][NAME_BYTES];
+	static char bases[SHIPPED_MAX][QUERY_NAME_BYTES];
 	size_t count = 0;
 
 	for (const struct embedded_file *file = metrics_embedded; file->name && count < SHIPPED_MAX; file++) {
@@ -172,7 +172,7 @@ static const struct cli_section shipped = {
 		},
 };
 
-static const struct cli_example examples[] = {
+static const struct cli_example query_examples[] = {
 	{ "asterism query --check ratio.desl", "Checks a program without reading its files." },
 	{ "asterism query ratio.desl loads=today.csv -f csv",
 	  "Reads the input loads from another file, and writes CSV." },
@@ -203,6 +203,6 @@ const struct cli_command cmd_query = {
 		"each. It recognises the programs that cannot be repaired, and prints the corrected ones.",
 	.options = { OPTION_CHECK, OPTION_FORMAT_QUERY, OPTION_STRICT_QUERY },
 	.words = &shipped,
-	.examples = examples,
+	.examples = query_examples,
 	.run = run_query_command,
 };

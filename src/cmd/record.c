@@ -63,7 +63,7 @@ static void record_on_progress(void *context, const struct recording_totals *tot
 	fflush(stderr);
 }
 
-static void hide_progress(struct record *record)
+static void hide_record_progress(struct record *record)
 {
 	if (record->shown)
 		fputs("\r\033[K", stderr);
@@ -75,7 +75,7 @@ static int record_on_pause(void *context)
 	struct record *record = context;
 
 	if (asterism_diag_get(record->observation.diag, 0))
-		hide_progress(record);
+		hide_record_progress(record);
 	observe_report_news(&record->observation);
 	return record->rules ? sink_flush(&record->sink) : 0;
 }
@@ -84,7 +84,7 @@ static int record_on_match(void *context, const struct program_match *match)
 {
 	struct record *record = context;
 
-	hide_progress(record);
+	hide_record_progress(record);
 	return sink_match(&record->sink, match);
 }
 
@@ -92,23 +92,23 @@ static int record_on_aggregate(void *context, const struct aggregate_report *rep
 {
 	struct record *record = context;
 
-	hide_progress(record);
+	hide_record_progress(record);
 	return sink_aggregate(&record->sink, report);
 }
 
-static void on_crowd(void *context, uint32_t rule, const struct program_rule_stats *stats)
+static void on_record_crowd(void *context, uint32_t rule, const struct program_rule_stats *stats)
 {
 	struct record *record = context;
 
-	hide_progress(record);
+	hide_record_progress(record);
 	sink_crowd(&record->sink, rule, stats);
 }
 
-static void on_bypass(void *context, uint32_t rule, const struct program_rule_stats *stats)
+static void on_record_bypass(void *context, uint32_t rule, const struct program_rule_stats *stats)
 {
 	struct record *record = context;
 
-	hide_progress(record);
+	hide_record_progress(record);
 	sink_bypass(&record->sink, rule, stats);
 }
 
@@ -171,7 +171,7 @@ static void report_totals(struct record *record, const struct session_totals *to
 	const struct recording_totals *recording = &totals->recording;
 	double seconds = (double)totals->elapsed_ns / 1e9;
 
-	hide_progress(record);
+	hide_record_progress(record);
 	if (record->recording.flight)
 		cli_note("%" PRIu64 " events in %.3g s; %" PRIu64 " snapshot%s, %s, in %s", recording->events, seconds,
 			 recording->snapshots, recording->snapshots == 1 ? "" : "s", size_text(recording->bytes),
@@ -221,8 +221,8 @@ static int observe_recording(struct record *record, const struct cli_arguments *
 	options->on_aggregate = record_on_aggregate;
 	options->on_start = record_on_start;
 	options->on_pause = record_on_pause;
-	options->on_crowd = record->rules ? on_crowd : NULL;
-	options->on_bypass = on_bypass;
+	options->on_crowd = record->rules ? on_record_crowd : NULL;
+	options->on_bypass = on_record_bypass;
 	options->on_progress = record_on_progress;
 	options->context = record;
 	int result = session_live(record->rules, options, record->observation.diag, &totals, &outcome);
@@ -354,7 +354,7 @@ static int run_record(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example record_examples[] = {
 	{ "asterism record -o build.trace -- make -j4", "Records the default events while make runs." },
 	{ "asterism record -o io.trace -e 'sys_*_read,sys_*_write,block_rq_*' -p 1234 --for 10s",
 	  "Records reads, writes and block requests of a process for ten seconds." },
@@ -397,7 +397,7 @@ const struct cli_command cmd_record = {
 		     OPTION_NO_CHILDREN, OPTION_PID,           OPTION_POLICY,        OPTION_QUIET,    OPTION_RING,
 		     OPTION_RULE,        OPTION_RULES,         OPTION_SET,           OPTION_VERBOSE,  OPTION_WAIT,
 		     OPTION_WHEN },
-	.examples = examples,
+	.examples = record_examples,
 	.operands_max = 0,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },
 	.launches = true,

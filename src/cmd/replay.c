@@ -89,7 +89,7 @@ static uint32_t jobs_of(const struct cli_arguments *arguments, const struct oper
 	return processors > 1 ? (uint32_t)processors : 1;
 }
 
-static void hide_progress(struct replay *replay)
+static void hide_replay_progress(struct replay *replay)
 {
 	if (replay->shown)
 		fputs("\r\033[K", stderr);
@@ -101,7 +101,7 @@ static int replay_on_match(void *context, const struct program_match *match)
 {
 	struct replay *replay = context;
 
-	hide_progress(replay);
+	hide_replay_progress(replay);
 	return sink_match(&replay->sink, match);
 }
 
@@ -109,7 +109,7 @@ static int replay_on_aggregate(void *context, const struct aggregate_report *rep
 {
 	struct replay *replay = context;
 
-	hide_progress(replay);
+	hide_replay_progress(replay);
 	return sink_aggregate(&replay->sink, report);
 }
 
@@ -164,8 +164,8 @@ static int check_kinds(const struct cli_arguments *arguments, const struct opera
 	return STATUS_USAGE;
 }
 
-static const struct session_moment *moment_of(const struct cli_arguments *arguments, enum option_id id,
-					      struct session_moment *moment)
+static const struct session_moment *replay_moment_of(const struct cli_arguments *arguments, enum option_id id,
+						     struct session_moment *moment)
 {
 	const struct cli_value *value = &arguments->options[id];
 
@@ -260,8 +260,8 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 		.files = operands->traces,
 		.file_count = operands->trace_count,
 		.form = &form,
-		.from = moment_of(arguments, OPTION_FROM, &from),
-		.to = moment_of(arguments, OPTION_TO, &to),
+		.from = replay_moment_of(arguments, OPTION_FROM, &from),
+		.to = replay_moment_of(arguments, OPTION_TO, &to),
 		.skips_missing = cli_has(arguments, OPTION_SKIP_MISSING),
 		.engine = arguments->options[OPTION_ENGINE].number == 1 ? SESSION_ENGINE_KERNEL : SESSION_ENGINE_USER,
 		.on_match = replay_on_match,
@@ -281,7 +281,7 @@ static int replay_events(const struct cli_arguments *arguments, const struct ope
 
 	int result = session_replay(rules, &options, diag, &totals);
 
-	hide_progress(&replay);
+	hide_replay_progress(&replay);
 	if (!result && replay.measuring.measures) {
 		measures_know(replay.measuring.measures, session_rules_catalog(rules));
 		result = measuring_end(&replay.measuring, totals.missing);
@@ -323,7 +323,7 @@ static int run_replay(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example replay_examples[] = {
 	{ "asterism replay slow-syscall.rule events.jsonl", "Runs the rule over recorded events." },
 	{ "generate-events | asterism replay -f json slow-syscall.rule -", "Reads events from standard input." },
 	{ "asterism replay --engine kernel slow-syscall.rule events.jsonl",
@@ -362,7 +362,7 @@ const struct cli_command cmd_replay = {
 		     OPTION_RULE,          OPTION_SET,          OPTION_SKIP_MISSING,
 		     OPTION_TIME_FIELD,    OPTION_TO,           OPTION_VERBOSE,
 		     OPTION_WHEN,          OPTION_WHY },
-	.examples = examples,
+	.examples = replay_examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
 	.run = run_replay,

@@ -303,7 +303,7 @@ static int run_rules(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example rules_examples[] = {
 	{ "asterism rules", "Lists the shipped rules." },
 	{ "asterism rules deadlock", "Shows what @deadlock finds, what it costs and its parameters." },
 	{ "asterism rules --text deadlock > own.rule",
@@ -329,6 +329,6 @@ const struct cli_command cmd_rules = {
 		"rules are in the directory that ASTERISM_RULES names, else in asterism/rules in the data directory. "
 		"If there is no such directory, the copies that are built into the program are used.",
 	.options = { OPTION_FORMAT_EVENTS, OPTION_RULE_TEXT },
-	.examples = examples,
+	.examples = rules_examples,
 	.run = run_rules,
 };

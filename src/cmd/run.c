@@ -84,12 +84,12 @@ static void report_snapshots(struct run *run, const struct session_totals *total
 	run->sink.has_lost |= observe_report_unwritten(&totals->recording);
 }
 
-static void on_crowd(void *context, uint32_t rule, const struct program_rule_stats *stats)
+static void on_run_crowd(void *context, uint32_t rule, const struct program_rule_stats *stats)
 {
 	sink_crowd(&((struct run *)context)->sink, rule, stats);
 }
 
-static void on_bypass(void *context, uint32_t rule, const struct program_rule_stats *stats)
+static void on_run_bypass(void *context, uint32_t rule, const struct program_rule_stats *stats)
 {
 	sink_bypass(&((struct run *)context)->sink, rule, stats);
 }
@@ -111,8 +111,8 @@ static int observe_rules(struct run *run, const struct cli_arguments *arguments,
 	options->on_aggregate = sink_aggregate;
 	options->on_start = run_on_start;
 	options->on_pause = run_on_pause;
-	options->on_crowd = on_crowd;
-	options->on_bypass = on_bypass;
+	options->on_crowd = on_run_crowd;
+	options->on_bypass = on_run_bypass;
 	options->context = run;
 	int result = session_live(rules, options, run->observation.diag, &totals, &outcome);
 
@@ -152,7 +152,7 @@ static int run_live(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example run_examples[] = {
 	{ "asterism run slow-syscall.rule -- cp -r src dst",
 	  "Launches cp and reports each of its system calls that takes more than 10 ms." },
 	{ "asterism run -r '[sys_enter:a, sys_exit:b] WHERE {[tid], b.ts - a.ts > 10ms} RETURN {a.id}' -- cp -r src "
@@ -229,7 +229,7 @@ const struct cli_command cmd_run = {
 		     OPTION_WAIT,
 		     OPTION_WHEN,
 		     OPTION_WHY },
-	.examples = examples,
+	.examples = run_examples,
 	.operands_min = 1,
 	.instead = OPTION_RULE,
 	.sections = (const struct cli_section *const[]){ &help_failures, NULL },

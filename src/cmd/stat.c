@@ -252,7 +252,7 @@ static int run_stat(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example stat_examples[] = {
 	{ "asterism stat trace", "Shows which events the trace contains, and how many of each." },
 	{ "asterism stat -p 1234 --from 2s --to 3s trace", "The same of one process within one second." },
 	{ NULL, NULL },
@@ -271,6 +271,6 @@ const struct cli_command cmd_stat = {
 		       "are always those of the whole input, as far as it was read.",
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_ORDINALS, OPTION_PIDS, OPTION_TIDS, OPTION_TIME_FIELD, OPTION_TO },
-	.examples = examples,
+	.examples = stat_examples,
 	.run = run_stat,
 };

@@ -24,7 +24,7 @@
 
 enum { ESCAPE = 27, BACKSPACE = 8, DELETE = 127 };
 
-struct watch {
+struct top_watch {
 	struct top top;
 	struct top_rules *rules;
 	struct screen screen;
@@ -34,7 +34,7 @@ struct watch {
 	int status;
 };
 
-static int draw_top(struct watch *watch)
+static int draw_top(struct top_watch *watch)
 {
 	struct text_buffer text = { 0 };
 	int result = 0;
@@ -51,7 +51,7 @@ static int draw_top(struct watch *watch)
 	return result;
 }
 
-static int look_at_top_watch(struct watch *watch)
+static int look_at_top_watch(struct top_watch *watch)
 {
 	int status = STATUS_FINE, result;
 
@@ -70,7 +70,7 @@ static int look_at_top_watch(struct watch *watch)
 }
 
 /* Rates need two looks: the first one is for comparison alone. */
-static int show_top(struct watch *watch)
+static int show_top(struct top_watch *watch)
 {
 	int status = look_at_top_watch(watch), result;
 
@@ -106,7 +106,7 @@ static const struct {
 	{ 's', TOP_BY_SWITCHES }, { 'p', TOP_BY_PID },
 };
 
-static void obey(struct watch *watch, char key)
+static void obey(struct top_watch *watch, char key)
 {
 	struct top *top = &watch->top;
 
@@ -135,7 +135,7 @@ static void obey(struct watch *watch, char key)
 	top_compare(top);
 }
 
-static int read_keys(struct watch *watch)
+static int read_keys(struct top_watch *watch)
 {
 	char keys[32];
 	ssize_t count = read(STDIN_FILENO, keys, sizeof keys);
@@ -148,7 +148,7 @@ static int read_keys(struct watch *watch)
 }
 
 /* Waits for keys, matches or the time. */
-static int wait_until(struct watch *watch, uint64_t due_ns)
+static int wait_until(struct top_watch *watch, uint64_t due_ns)
 {
 	uint64_t now = clock_now_ns(), left = due_ns > now ? due_ns - now : 0;
 	struct pollfd fds[] = { { .fd = watch->is_batch ? -1 : STDIN_FILENO, .events = POLLIN },
@@ -171,7 +171,7 @@ static int wait_until(struct watch *watch, uint64_t due_ns)
 	return status;
 }
 
-static void continue_top(struct watch *watch)
+static void continue_top(struct top_watch *watch)
 {
 	uint64_t due_ns = clock_now_ns() + watch->interval_ns;
 
@@ -189,7 +189,7 @@ static void continue_top(struct watch *watch)
 }
 
 /* Without the privilege for processes rules of the daemon are worth a look all the same. */
-static int open_processes(struct watch *watch)
+static int open_processes(struct top_watch *watch)
 {
 	struct asterism_diag *diag = asterism_diag_new();
 	int result = states_new(diag, &watch->top.states);
@@ -226,7 +226,7 @@ static int check_top_options(const struct cli_arguments *arguments)
 static int run_top(const struct cli_arguments *arguments)
 {
 	const struct cli_value *options = arguments->options;
-	struct watch watch = { .is_batch = cli_has(arguments, OPTION_BATCH), .interval_ns = INTERVAL_NS };
+	struct top_watch watch = { .is_batch = cli_has(arguments, OPTION_BATCH), .interval_ns = INTERVAL_NS };
 	int status = check_top_options(arguments), result = 0;
 
 	if (cli_has(arguments, OPTION_INTERVAL))
@@ -260,7 +260,7 @@ static int run_top(const struct cli_arguments *arguments)
 	return status;
 }
 
-static const struct cli_example examples[] = {
+static const struct cli_example top_examples[] = {
 	{ "asterism top", "Shows which processes run, wait for a CPU, or are blocked." },
 	{ "asterism top @slow-syscall my.rule", "The same, with what rules find in the whole machine." },
 	{ "asterism top --transitions slow_syscall @slow-syscall", "Also counts the transitions of the rule." },
@@ -289,6 +289,6 @@ const struct cli_command cmd_top = {
 		"filters processes by a part of their names, and Escape clears the filter; r, w, b, s and p sort by "
 		"time running, waiting for a CPU, blocked, by switches and by process.",
 	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET, OPTION_TRANSITIONS },
-	.examples = examples,
+	.examples = top_examples,
 	.run = run_top,
 };

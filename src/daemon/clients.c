@@ -271,7 +271,7 @@ static void refuse_at_once(struct clients *clients, int fd)
 	close(fd);
 }
 
-static struct client *free_place(struct clients *clients)
+static struct client *free_client_place(struct clients *clients)
 {
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
 		if (clients->items[i].fd < 0)
@@ -282,7 +282,7 @@ static struct client *free_place(struct clients *clients)
 
 static void enter_client(struct clients *clients, int fd)
 {
-	struct client *client = free_place(clients);
+	struct client *client = free_client_place(clients);
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 	struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP };

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct operation {
+struct recording_operation {
 	struct daemon *daemon;
 	struct client *client;
 	const struct request *request;
@@ -22,13 +22,13 @@ struct operation {
 	struct daemon_recording *recording; /* that is meant */
 };
 
-static bool is_root(const struct operation *operation)
+static bool is_root_operation(const struct recording_operation *operation)
 {
 	return operation->client->user == 0;
 }
 
 /* The one that is named, or the only one; without it the client has its reply. */
-static bool find_recording(struct operation *operation)
+static bool find_recording(struct recording_operation *operation)
 {
 	struct recordings *recordings = &operation->daemon->recordings;
 	const char *name = operation->request->unit;
@@ -49,11 +49,11 @@ static bool find_recording(struct operation *operation)
 	return false;
 }
 
-static bool find_own(struct operation *operation)
+static bool find_own(struct recording_operation *operation)
 {
 	if (!find_recording(operation))
 		return false;
-	if (is_root(operation) || operation->recording->owner == operation->client->user)
+	if (is_root_operation(operation) || operation->recording->owner == operation->client->user)
 		return true;
 	client_refuse(operation->client, "denied", "recording %s belongs to another user: only root may do this",
 		      operation->recording->name);
@@ -61,7 +61,7 @@ static bool find_own(struct operation *operation)
 }
 
 /* Whether one more may be begun; else the client has its reply. */
-static bool may_start(struct operation *operation)
+static bool may_start(struct recording_operation *operation)
 {
 	const struct daemon *daemon = operation->daemon;
 	struct client *client = operation->client;
@@ -69,10 +69,10 @@ static bool may_start(struct operation *operation)
 	if (!daemon->recordings.folder)
 		client_refuse(client, "not-possible",
 			      "asterismd cannot record: it was started without --recordings DIR");
-	else if (!is_root(operation) && !daemon->options->clients_record)
+	else if (!is_root_operation(operation) && !daemon->options->clients_record)
 		client_refuse(client, "denied",
 			      "only root may record; asterismd --clients-record allows the group, too");
-	else if (!is_root(operation) &&
+	else if (!is_root_operation(operation) &&
 		 recordings_count(&daemon->recordings, true, client->user) >= RECORDINGS_OF_USER_MAX)
 		client_refuse(client, "refused", "a user other than root may have only %d recording at a time",
 			      RECORDINGS_OF_USER_MAX);
@@ -97,7 +97,7 @@ static const char *result_word(int result)
 	}
 }
 
-static void end_with_notes(struct operation *operation)
+static void end_recording_with_notes(struct recording_operation *operation)
 {
 	struct text_buffer notes = { 0 };
 
@@ -108,7 +108,7 @@ static void end_with_notes(struct operation *operation)
 	text_fini(&notes);
 }
 
-static void begin_reply(struct operation *operation)
+static void begin_reply(struct recording_operation *operation)
 {
 	text_append(&operation->client->reply, "{\"ok\":true,\"recording\":");
 	text_json(&operation->client->reply, operation->recording->name);
@@ -117,7 +117,7 @@ static void begin_reply(struct operation *operation)
 		    operation->recording->name);
 }
 
-static void start_recording(struct operation *operation)
+static void start_recording(struct recording_operation *operation)
 {
 	const struct request *request = operation->request;
 	const struct recordings_order order = {
@@ -144,7 +144,7 @@ static void start_recording(struct operation *operation)
 	begin_reply(operation);
 	text_printf(&operation->client->reply, ",\"flight\":%s,\"types\":%" PRIu64 ",\"max_bytes\":%" PRIu64,
 		    operation->recording->flight ? "true" : "false", stats.types, operation->recording->max_bytes);
-	end_with_notes(operation);
+	end_recording_with_notes(operation);
 }
 
 static void put_stats(const struct asterism_recording_stats *stats, struct text_buffer *reply)
@@ -159,7 +159,7 @@ static void put_stats(const struct asterism_recording_stats *stats, struct text_
 		    stats->snapshots, stats->snapshots_cut, stats->masked);
 }
 
-static void stop(struct operation *operation)
+static void stop(struct recording_operation *operation)
 {
 	struct asterism_recording_stats stats;
 
@@ -169,10 +169,10 @@ static void stop(struct operation *operation)
 	recordings_stop(&operation->daemon->recordings, operation->recording, &stats);
 	text_printf(&operation->client->reply, ",\"flight\":%s", operation->recording->flight ? "true" : "false");
 	put_stats(&stats, &operation->client->reply);
-	end_with_notes(operation);
+	end_recording_with_notes(operation);
 }
 
-static void mask(struct operation *operation)
+static void mask(struct recording_operation *operation)
 {
 	struct asterism_recording_stats stats = { .size = sizeof stats };
 	int result;
@@ -188,10 +188,10 @@ static void mask(struct operation *operation)
 	asterism_recording_stats(operation->recording->engine, &stats);
 	begin_reply(operation);
 	text_printf(&operation->client->reply, ",\"types\":%" PRIu64, stats.types);
-	end_with_notes(operation);
+	end_recording_with_notes(operation);
 }
 
-static void flush_recording(struct operation *operation)
+static void flush_recording(struct recording_operation *operation)
 {
 	if (!find_own(operation))
 		return;
@@ -208,7 +208,7 @@ static void flush_recording(struct operation *operation)
 	}
 }
 
-static void take_snapshot(struct operation *operation)
+static void take_snapshot(struct recording_operation *operation)
 {
 	char why[RECORDINGS_WHY_BYTES];
 	int number;
@@ -254,7 +254,7 @@ static void put_recording(const struct daemon_recording *recording, struct text_
 	text_append(reply, "]}");
 }
 
-static void status(struct operation *operation)
+static void status(struct recording_operation *operation)
 {
 	const struct recordings *recordings = &operation->daemon->recordings;
 	struct text_buffer *reply = &operation->client->reply;
@@ -287,7 +287,7 @@ static void status(struct operation *operation)
 bool daemon_serve_recording(struct daemon *daemon, struct client *client, const struct request *request,
 			    const struct frame_message *body)
 {
-	static void (*const functions[REQUEST_OPS])(struct operation *) = {
+	static void (*const functions[REQUEST_OPS])(struct recording_operation *) = {
 		[REQUEST_RECORD_START] = start_recording,
 		[REQUEST_RECORD_STOP] = stop,
 		[REQUEST_RECORD_MASK] = mask,
@@ -295,7 +295,7 @@ bool daemon_serve_recording(struct daemon *daemon, struct client *client, const 
 		[REQUEST_RECORD_SNAPSHOT] = take_snapshot,
 		[REQUEST_RECORD_STATUS] = status,
 	};
-	struct operation operation = { .daemon = daemon, .client = client, .request = request };
+	struct recording_operation operation = { .daemon = daemon, .client = client, .request = request };
 	size_t length = body ? body->length : 0;
 
 	if (!functions[request->op])

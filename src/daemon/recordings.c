@@ -258,7 +258,7 @@ static int start_engine(struct daemon *daemon, const struct recordings_order *or
 	return result ? refuse_session(daemon, result, why) : 0;
 }
 
-static struct daemon_recording *free_place(struct recordings *recordings)
+static struct daemon_recording *free_recording_place(struct recordings *recordings)
 {
 	for (size_t i = 0; i < RECORDINGS_MAX; i++)
 		if (!recordings->items[i].engine)
@@ -270,7 +270,7 @@ int recordings_start(struct daemon *daemon, const struct recordings_order *order
 		     char why[RECORDINGS_WHY_BYTES])
 {
 	struct recordings *recordings = &daemon->recordings;
-	struct daemon_recording *place = free_place(recordings);
+	struct daemon_recording *place = free_recording_place(recordings);
 	struct daemon_recording recording = { .owner = order->owner,
 					      .flight = order->flight,
 					      .ring_bytes = rings_of(daemon, order),

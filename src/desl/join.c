@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MAX = 16 };
+enum { JOIN_KEYS_MAX = 16 };
 
 /* A source that is being added: by which values its records are found. */
 struct step {
 	struct desl_making *making;
 	unsigned source;
-	const struct desl_expr *own[KEYS_MAX], *other[KEYS_MAX];
+	const struct desl_expr *own[JOIN_KEYS_MAX], *other[JOIN_KEYS_MAX];
 	unsigned key_count;
 	const struct desl_expr *low, *high; /* of a range, in terms of sources before */
 	const struct desl_expr *column;
@@ -48,7 +48,7 @@ static void take_key(struct step *step, const struct desl_expr *relation, uint32
 	const struct desl_expr *x = relation->operands, *a = x->next;
 	uint32_t bit = UINT32_C(1) << step->source;
 
-	if (relation->op != DESL_EQ || step->key_count == KEYS_MAX)
+	if (relation->op != DESL_EQ || step->key_count == JOIN_KEYS_MAX)
 		return;
 	if (desl_sources_of(type, x) != bit || desl_sources_of(type, a) & ~joined || !desl_sources_of(type, a)) {
 		const struct desl_expr *swapped = x;
@@ -222,7 +222,7 @@ static int try_row(struct step *step, const uint32_t *row, uint32_t candidate, b
 static int probe_hash(struct step *step, const uint32_t *row, bool *is_found)
 {
 	struct desl_at at = { .making = step->making, .row = row };
-	union desl_cell cells[KEYS_MAX];
+	union desl_cell cells[JOIN_KEYS_MAX];
 	uint64_t hash = step->making->program->texts.seed;
 	int result = 0;
 

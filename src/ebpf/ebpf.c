@@ -85,7 +85,7 @@ static bool wanted(const struct ebpf *ebpf, const struct ebpf_options *options, 
 	return false;
 }
 
-static bool is_shipped(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
+static bool is_type_shipped(const struct ebpf *ebpf, const struct ebpf_options *options, uint32_t type)
 {
 	if (ebpf->types[type] && !ebpf->types[type]->hook_count)
 		return false; /* only rules raise it */
@@ -107,7 +107,7 @@ static int find_program_types(struct ebpf *ebpf, struct event_catalog *catalog, 
 	for (uint32_t i = 0; i < program->type_count; i++) {
 		const char *name = program_text(program, program->types[i].name);
 
-		if (!wanted(ebpf, options, i, false) && !is_shipped(ebpf, options, i))
+		if (!wanted(ebpf, options, i, false) && !is_type_shipped(ebpf, options, i))
 			continue;
 		ebpf->types[i] = event_catalog_find(catalog, name);
 		if (!ebpf->types[i])
@@ -226,7 +226,7 @@ static const bool *asked_elsewhere(const struct ebpf *ebpf, const struct ebpf_op
 }
 
 /* One want per type and part of its code, and one per type whose whole events go to user space. */
-static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
+static int make_source_wants(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
 {
 	size_t count = ebpf->program->type_count, recorded = 0;
 	const struct source_want *guests = options->recorder ? record_wants(options->recorder, &recorded) : NULL;
@@ -243,7 +243,7 @@ static int make_wants(struct ebpf *ebpf, const struct ebpf_options *options, str
 	for (uint32_t type = 0; type < ebpf->program->type_count; type++) {
 		uint32_t parts = ebpf_matcher_parts(ebpf->matcher, type);
 
-		if (is_shipped(ebpf, options, type)) {
+		if (is_type_shipped(ebpf, options, type)) {
 			const bool *asked = asked_elsewhere(ebpf, options, type, &ebpf->needs[ebpf->want_count]);
 
 			ebpf->wants[ebpf->want_count++] = (struct source_want){
@@ -309,7 +309,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		.body_context = ebpf,
 		.news = options->news,
 	};
-	int error = make_wants(ebpf, options, diag);
+	int error = make_source_wants(ebpf, options, diag);
 
 	if (error)
 		return error;

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-static struct engine_run **bucket_of(const struct engine_any *any, uint32_t hash)
+static struct engine_run **any_bucket_of(const struct engine_any *any, uint32_t hash)
 {
 	return &any->index.buckets[hash & any->index.mask];
 }
@@ -22,7 +22,7 @@ static struct engine_run **bucket_of(const struct engine_any *any, uint32_t hash
 static struct engine_run **find_instance(const struct engine_any *any, const struct engine_part *parts,
 					 const char *from, uint32_t hash)
 {
-	struct engine_run **link = bucket_of(any, hash);
+	struct engine_run **link = any_bucket_of(any, hash);
 
 	for (struct engine_run *run; (run = *link); link = &engine_any_link_of(any, run)->aside) {
 		if (engine_any_link_of(any, run)->hash == hash &&
@@ -52,7 +52,7 @@ void engine_any_insert(struct engine_any *any, struct engine_run *run)
 	struct engine_any_link *link = engine_any_link_of(any, run);
 	uint32_t hash = engine_index_hash(&any->class, any->class.parts, run->slots);
 	struct engine_run **first = find_instance(any, any->class.parts, run->slots, hash),
-			  **bucket = bucket_of(any, hash);
+			  **bucket = any_bucket_of(any, hash);
 
 	*link = (struct engine_any_link){ .prev = run, .hash = hash, .is_first = !first };
 	if (first) {
@@ -70,7 +70,7 @@ void engine_any_insert(struct engine_any *any, struct engine_run *run)
 static void remove_first(struct engine_any *any, struct engine_run *run)
 {
 	struct engine_any_link *link = engine_any_link_of(any, run);
-	struct engine_run **at = bucket_of(any, link->hash);
+	struct engine_run **at = any_bucket_of(any, link->hash);
 
 	while (*at != run)
 		at = &engine_any_link_of(any, *at)->aside;

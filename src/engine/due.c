@@ -17,7 +17,7 @@ static bool is_due_before(const void *left, const void *right)
 	return a->at != b->at ? a->at < b->at : a->ordinal < b->ordinal;
 }
 
-static void on_place(void *context, const void *item, size_t at)
+static void on_due_place(void *context, const void *item, size_t at)
 {
 	const struct engine_due *due = item;
 
@@ -32,7 +32,7 @@ static struct heap due_heap(struct engine_machine *machine)
 		.item_bytes = sizeof *machine->due,
 		.children = 4,
 		.is_before = is_due_before,
-		.on_place = on_place,
+		.on_place = on_due_place,
 		.context = machine,
 	};
 }

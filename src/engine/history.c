@@ -56,7 +56,7 @@ static uint32_t size_of(size_t bytes)
 	return size;
 }
 
-static int grow(struct engine_history *history, uint32_t size)
+static int grow_history(struct engine_history *history, uint32_t size)
 {
 	size_t block = (size_t)1 << (SMALLEST_BLOCK_SHIFT + size);
 	char *chunk;
@@ -82,7 +82,7 @@ static void *take_history_bytes(struct engine_history *history, size_t bytes)
 	uint32_t size = size_of(bytes);
 	struct free_block *block;
 
-	if (!history->free[size] && grow(history, size))
+	if (!history->free[size] && grow_history(history, size))
 		return NULL;
 	block = history->free[size];
 	history->free[size] = block->next;

@@ -13,7 +13,7 @@
 
 enum { FIRST_CHUNK_RUNS = 16 };
 
-static int grow(struct engine_runs *runs)
+static int grow_runs(struct engine_runs *runs)
 {
 	size_t count = (size_t)FIRST_CHUNK_RUNS << runs->chunk_count;
 	void *chunk;
@@ -61,7 +61,7 @@ int engine_runs_init(struct engine_rule *rule)
 	if (rule->machine)
 		bytes += engine_machine_lay_out(rule->machine, bytes);
 	runs->run_bytes = (bytes + ENGINE_CACHE_LINE - 1) / ENGINE_CACHE_LINE * ENGINE_CACHE_LINE;
-	return grow(runs);
+	return grow_runs(runs);
 }
 
 void engine_runs_fini(struct engine_rule *rule)
@@ -74,7 +74,7 @@ struct engine_run *engine_runs_carve(struct engine_runs *runs)
 {
 	struct engine_run *run;
 
-	if (!runs->fresh_count && grow(runs))
+	if (!runs->fresh_count && grow_runs(runs))
 		return NULL;
 	run = (struct engine_run *)runs->fresh;
 	runs->fresh += runs->run_bytes;

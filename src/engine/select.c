@@ -96,7 +96,7 @@ static uint64_t hash_word(uint64_t word)
 }
 
 /* NULL: no rule asks for the word. */
-static struct bucket *bucket_of(const struct engine_selector *selector, uint64_t word)
+static struct bucket *selector_bucket_of(const struct engine_selector *selector, uint64_t word)
 {
 	uint64_t hash = hash_word(word);
 	uint32_t index;
@@ -125,7 +125,7 @@ static uint32_t count_on(const struct engine_entry *entries, uint32_t count, con
 /* The bucket of word, made if there is none; there is room. */
 static struct bucket *make_bucket(struct engine_selector *selector, uint64_t word)
 {
-	struct bucket *bucket = bucket_of(selector, word);
+	struct bucket *bucket = selector_bucket_of(selector, word);
 	uint32_t index = (uint32_t)selector->by_word.count;
 
 	if (bucket)
@@ -156,7 +156,7 @@ static int fill_selector(struct arena *arena, struct engine_selector *selector, 
 	/* Each bucket's entries pointer runs to its end, then goes back. */
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_on(&entries[i], &selector->guard)) {
-			struct bucket *bucket = bucket_of(selector, entries[i].guard.word);
+			struct bucket *bucket = selector_bucket_of(selector, entries[i].guard.word);
 
 			*bucket->entries++ = entries[i];
 		}
@@ -284,7 +284,7 @@ static uint32_t fill_queues(const struct engine_dispatch *row, const struct engi
 	for (uint32_t i = 0; i < row->selector_count; i++) {
 		const struct engine_selector *selector = &row->selectors[i];
 		const struct bucket *bucket =
-			bucket_of(selector, word_of_record(&selector->guard, (const char *)event->record));
+			selector_bucket_of(selector, word_of_record(&selector->guard, (const char *)event->record));
 
 		if (bucket)
 			queues[count++] = (struct queue){ bucket->entries, bucket->entries + bucket->count };

@@ -96,8 +96,8 @@ ASIDE void match(struct engine_step *step, struct engine_run *run)
 
 /* A parked run takes a transition. It leaves its chain beforehand where its key may change, since the chain is found by
  * it. counts: here and below, whether what becomes of runs is counted; where a constant is given, it costs nothing. */
-PART void advance(struct engine_step *step, struct engine_run *run, const struct engine_transition *transition,
-		  bool counts)
+PART void advance_run(struct engine_step *step, struct engine_run *run, const struct engine_transition *transition,
+		      bool counts)
 {
 	struct engine_rule *rule = step->rule;
 
@@ -163,7 +163,7 @@ ASIDE void step_any(struct engine_step *step, struct engine_run *run, const stru
 		if ((*found && !transition->forbid) || !engine_step_fits(step, transition, run->slots))
 			continue;
 		if (transition->forbid) {
-			advance(step, run, transition, step->rule->why);
+			advance_run(step, run, transition, step->rule->why);
 			return;
 		}
 		*found = transition;
@@ -171,7 +171,7 @@ ASIDE void step_any(struct engine_step *step, struct engine_run *run, const stru
 	if (progress)
 		copy(step, run, progress);
 	if (in_place)
-		advance(step, run, in_place, step->rule->why);
+		advance_run(step, run, in_place, step->rule->why);
 }
 
 PART void step_run(struct engine_step *step, struct engine_run *run, bool counts)
@@ -193,7 +193,7 @@ PART void step_run(struct engine_step *step, struct engine_run *run, bool counts
 	const struct engine_transition *transition =
 		engine_step_find(step, step->known->transitions, step->known->count, run->slots);
 	if (transition) {
-		advance(step, run, transition, counts);
+		advance_run(step, run, transition, counts);
 	} else if (rule->strict) {
 		if (counts)
 			engine_why_break(step->engine, rule, step->event->record->type);
@@ -259,7 +259,7 @@ static void set_count(struct engine_run *run, const struct engine_counting *coun
  * Steps a chain that is counted as a whole: the oldest runs as long as they have reached the threshold, each of which
  * leaves, and all others at once. A transition is judged on the count as it is; leaving the chain adds what is pending.
  */
-ASIDE void step_counted(struct engine_step *step, const struct engine_counting *counting, struct engine_run *run)
+ASIDE void step_counting(struct engine_step *step, const struct engine_counting *counting, struct engine_run *run)
 {
 	struct engine_runs *runs = &step->rule->runs;
 
@@ -275,7 +275,7 @@ ASIDE void step_counted(struct engine_step *step, const struct engine_counting *
 			engine_step_find(step, group->transitions, group->count, run->slots);
 		set_count(run, counting, stored);
 		assert(transition && transition->leaves);
-		advance(step, run, transition, false); /* such a class is not counted as a whole where runs are */
+		advance_run(step, run, transition, false); /* such a class is not counted as a whole where runs are */
 		run = next;
 	}
 	if (run)
@@ -291,7 +291,7 @@ PART void step_class(struct engine_step *step, const struct engine_key *key, boo
 	if (!first)
 		return;
 	if (counting && counting->type == step->event->record->type) {
-		step_counted(step, counting, first);
+		step_counting(step, counting, first);
 		return;
 	}
 	if (counting)

@@ -36,7 +36,7 @@ static bool is_timer_before(const void *left, const void *right)
 	return a->at != b->at ? a->at < b->at : a->ordinal < b->ordinal;
 }
 
-static void on_place(void *context, const void *item, size_t at)
+static void on_timer_place(void *context, const void *item, size_t at)
 {
 	const struct engine_deadline *deadline = item;
 
@@ -52,7 +52,7 @@ static struct heap timer_heap(struct engine *engine)
 		.item_bytes = sizeof *engine->heap,
 		.children = 4,
 		.is_before = is_timer_before,
-		.on_place = on_place,
+		.on_place = on_timer_place,
 	};
 }
 
@@ -220,7 +220,7 @@ static bool settle_first_timer(struct engine *engine, uint64_t now)
 }
 
 /* The match of a run whose time is up: the deadline's time, the context of the last positive event. */
-static void match(struct engine *engine, struct engine_rule *rule, struct engine_run *run)
+static void match_in_time(struct engine *engine, struct engine_rule *rule, struct engine_run *run)
 {
 	const struct program_slot *context = &program_slots(engine->program, rule->image)[rule->image->context_slot];
 	struct engine_spared spared = {
@@ -253,7 +253,7 @@ static void end_first(struct engine *engine, struct engine_rule *rule, bool matc
 	engine_life_unlink(rule, run);
 	engine_life_leave(rule, run);
 	if (matches)
-		match(engine, rule, run);
+		match_in_time(engine, rule, run);
 	engine_runs_give(rule, run);
 }
 

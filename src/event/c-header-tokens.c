@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { BYTES_MAX = 1 << 20, DEFINES_MAX = 4096, DEPTH_MAX = 32 };
+enum { HEADER_BYTES_MAX = 1 << 20, DEFINES_MAX = 4096, DEPTH_MAX = 32 };
 
 struct reading {
 	struct event_scan *scan; /* at: where the reading is */
@@ -304,9 +304,9 @@ int c_header_tokens_read(struct event_scan *scan, struct c_tokens *tokens)
 	struct reading reading = { .scan = scan, .tokens = tokens };
 	int result = 0;
 
-	if (scan->end - scan->at > BYTES_MAX)
+	if (scan->end - scan->at > HEADER_BYTES_MAX)
 		return event_scan_error(scan, (struct event_span){ scan->at, 1 }, NULL, "a header has at most %d bytes",
-					BYTES_MAX);
+					HEADER_BYTES_MAX);
 	while (!result && !(result = pass_blank(&reading, false)) && scan->at < scan->end) {
 		if (*scan->at == '#' && begins_line(scan)) {
 			scan->at++;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 12, TEXT_BYTES_MAX = 4000, INDEX_MAX = 65536 };
+enum { PATH_DEPTH_MAX = 12, PATH_TEXT_BYTES_MAX = 4000, INDEX_MAX = 65536 };
 
 /* What is being taken: what it yields, and its tree. */
 struct taken {
@@ -187,7 +187,8 @@ static int scan_argument(struct event_scan *scan, const struct function *functio
 	return result;
 }
 
-static int scan_call(struct event_scan *scan, const struct function *function, unsigned depth, struct event_path *tree)
+static int scan_path_call(struct event_scan *scan, const struct function *function, unsigned depth,
+			  struct event_path *tree)
 {
 	bool is_sized = function->shape == PATH_AND_BYTES || function->shape == PATH_AND_LENGTH;
 	bool is_single = function->shape == ONE_PATH || function->shape == ONE_STRING;
@@ -309,7 +310,7 @@ static int scan_named(struct event_scan *scan, struct event_span name, unsigned 
 			taken->tree->op = functions[i].op;
 			result = check_probe(scan, name, functions[i].op);
 			if (!result)
-				result = scan_call(scan, &functions[i], depth, taken->tree);
+				result = scan_path_call(scan, &functions[i], depth, taken->tree);
 
 			return result || functions[i].shape != STRUCT_AND_PATH ? result : scan_steps(scan, taken->tree);
 		}
@@ -361,9 +362,9 @@ static int scan_parentheses(struct event_scan *scan, struct event_span span, uns
 	enum source_op op;
 	int result;
 
-	if (depth >= DEPTH_MAX)
+	if (depth >= PATH_DEPTH_MAX)
 		return event_scan_error(scan, span, NULL, "parentheses are nested more than %d levels deep here",
-					DEPTH_MAX);
+					PATH_DEPTH_MAX);
 	result = scan_choice(scan, depth + 1, taken);
 	if (result)
 		return result;
@@ -458,9 +459,9 @@ static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *ta
 
 	event_scan_blank(scan);
 	span = (struct event_span){ scan->at, 1 };
-	if (depth > DEPTH_MAX)
+	if (depth > PATH_DEPTH_MAX)
 		return event_scan_error(scan, span, NULL, "parentheses are nested more than %d levels deep here",
-					DEPTH_MAX);
+					PATH_DEPTH_MAX);
 	result = scan_sum(scan, depth, taken);
 	while (!result && event_scan_char(scan, '?')) {
 		result = scan_sum(scan, depth, &other);
@@ -478,10 +479,10 @@ static int scan_choice(struct event_scan *scan, unsigned depth, struct taken *ta
 /* Evaluators need not take longer texts than this. */
 static int check_length(struct event_scan *scan, struct event_span span)
 {
-	if (span.length < TEXT_BYTES_MAX)
+	if (span.length < PATH_TEXT_BYTES_MAX)
 		return 0;
 	return event_scan_error(scan, (struct event_span){ span.start, 1 }, NULL, "this is longer than %d bytes",
-				TEXT_BYTES_MAX);
+				PATH_TEXT_BYTES_MAX);
 }
 
 static int scan_path(struct event_scan *scan, struct event_span *span, struct taken *taken)

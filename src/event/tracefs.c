@@ -16,13 +16,13 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-enum { FORMAT_BYTES_MAX = 64 * 1024, NAME_BYTES = 128, PATH_BYTES = 512 };
+enum { FORMAT_BYTES_MAX = 64 * 1024, TRACEFS_NAME_BYTES = 128, PATH_BYTES = 512 };
 
 static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 struct tracepoint {
-	char system[NAME_BYTES];
-	char name[NAME_BYTES];
+	char system[TRACEFS_NAME_BYTES];
+	char name[TRACEFS_NAME_BYTES];
 };
 
 /* A name that is safe as part of a path and of a rule. */
@@ -30,7 +30,7 @@ static bool is_plain_name(const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-	return *name && strlen(name) < NAME_BYTES && strspn(name, allowed) == strlen(name);
+	return *name && strlen(name) < TRACEFS_NAME_BYTES && strspn(name, allowed) == strlen(name);
 }
 
 const char *event_tracefs_folder(void)
@@ -123,7 +123,7 @@ static int add_tracepoint(struct event_catalog *catalog, const struct tracepoint
 static const struct event_type *covering(const struct event_catalog *catalog, const struct tracepoint *point)
 {
 	const char *candidates[] = { point->name, NULL };
-	char long_name[2 * NAME_BYTES + 2], hook[2 * NAME_BYTES + 2];
+	char long_name[2 * TRACEFS_NAME_BYTES + 2], hook[2 * TRACEFS_NAME_BYTES + 2];
 
 	snprintf(long_name, sizeof long_name, "%s__%s", point->system, point->name);
 	snprintf(hook, sizeof hook, "%s:%s", point->system, point->name);

@@ -3,7 +3,7 @@
 
 #include "meaning/family-priv.h"
 
-static const struct meaning_row rows[] = {
+static const struct meaning_row call_rows[] = {
 	{ "read", 0, 0 },
 	{ "write", 0, 1 },
 	{ "open", 0, 2 },
@@ -397,4 +397,4 @@ static const struct meaning_row rows[] = {
 	{ "umount", 0, 166 },
 };
 
-const struct meaning_family meaning_calls = MEANING_FAMILY(rows);
+const struct meaning_family meaning_calls = MEANING_FAMILY(call_rows);

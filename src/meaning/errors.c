@@ -9,7 +9,7 @@
 enum { ERROR_LAST = 133 };
 
 /* Second names, and what the kernel keeps to itself but shows at the end of calls that it begins again. */
-static const struct meaning_row rows[] = {
+static const struct meaning_row error_rows[] = {
 	MEANING_ONE(EWOULDBLOCK),
 	MEANING_ONE(EDEADLOCK),
 	MEANING_ONE(ENOTSUP),
@@ -26,8 +26,8 @@ static const struct meaning_row rows[] = {
 };
 
 const struct meaning_family meaning_errors = {
-	.rows = rows,
-	.count = sizeof rows / sizeof *rows,
+	.rows = error_rows,
+	.count = sizeof error_rows / sizeof *error_rows,
 	.name = strerrorname_np,
 	.prefix = "",
 	.last = ERROR_LAST,

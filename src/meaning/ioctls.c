@@ -16,7 +16,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 
-static const struct meaning_row request_rows[] = {
+static const struct meaning_row ioctl_rows[] = {
 	MEANING_ONE(TCGETS),
 	MEANING_ONE(TCSETS),
 	MEANING_ONE(TCSETSW),
@@ -148,4 +148,4 @@ static const struct meaning_row request_rows[] = {
 	MEANING_ONE(PERF_EVENT_IOC_SET_BPF),
 };
 
-const struct meaning_family meaning_ioctl = MEANING_FAMILY(request_rows);
+const struct meaning_family meaning_ioctl = MEANING_FAMILY(ioctl_rows);

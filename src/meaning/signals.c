@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* Second names, those of the C library's own, and the ends of the real-time signals as programs number them. */
-static const struct meaning_row rows[] = {
+static const struct meaning_row signal_rows[] = {
 	MEANING_ONE(SIGIOT),         MEANING_ONE(SIGPOLL),       MEANING_AS("SIGCANCEL", 32),
 	MEANING_AS("SIGSETXID", 33), MEANING_AS("SIGRTMIN", 34), MEANING_AS("SIGRTMAX", 64),
 };
 
 const struct meaning_family meaning_signals = {
-	.rows = rows,
-	.count = sizeof rows / sizeof *rows,
+	.rows = signal_rows,
+	.count = sizeof signal_rows / sizeof *signal_rows,
 	.name = sigabbrev_np,
 	.prefix = "SIG",
 	.last = 31,

@@ -37,10 +37,10 @@ static const struct meaning_row lock_rows[] = {
 
 const struct meaning_family meaning_lock = MEANING_FAMILY(lock_rows);
 
-static const struct meaning_row request_rows[] = {
+static const struct meaning_row task_rows[] = {
 	MEANING_AS("REQ_OP_READ", 0),         MEANING_AS("REQ_OP_WRITE", 1),        MEANING_AS("REQ_OP_FLUSH", 2),
 	MEANING_AS("REQ_OP_DISCARD", 3),      MEANING_AS("REQ_OP_SECURE_ERASE", 5), MEANING_AS("REQ_OP_ZONE_APPEND", 7),
 	MEANING_AS("REQ_OP_WRITE_ZEROES", 9), MEANING_AS("REQ_OP_DRV_IN", 34),      MEANING_AS("REQ_OP_DRV_OUT", 35),
 };
 
-const struct meaning_family meaning_request = MEANING_FAMILY(request_rows);
+const struct meaning_family meaning_request = MEANING_FAMILY(task_rows);

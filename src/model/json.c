@@ -121,7 +121,7 @@ static void put_expected(const struct model_report *report)
 	text_append(out, "}");
 }
 
-static void put_cost(const struct model_report *report)
+static void put_cost_json(const struct model_report *report)
 {
 	struct text_buffer *out = report->out;
 	const struct model_cost *cost = report->cost;
@@ -177,6 +177,6 @@ void model_report_json(const struct model_report *report, struct text_buffer *ou
 	}
 	text_append(out, "]");
 	put_expected(&own);
-	put_cost(&own);
+	put_cost_json(&own);
 	text_append(out, "}\n");
 }

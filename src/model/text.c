@@ -211,7 +211,7 @@ static void put_rates(const struct model_report *report)
 	text_append(out, "\n");
 }
 
-static void put_cost(const struct model_report *report)
+static void put_cost_text(const struct model_report *report)
 {
 	const struct model_cost *cost = report->cost;
 	struct text_buffer *out = report->out;
@@ -243,5 +243,5 @@ void model_report_text(const struct model_report *report, struct text_buffer *ou
 	for (uint32_t i = 0; i < report->model->rule->state_count && !out->failure; i++)
 		put_state_text(&own, i);
 	put_rates(&own);
-	put_cost(&own);
+	put_cost_text(&own);
 }

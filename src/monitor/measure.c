@@ -19,7 +19,7 @@ enum { WORDS = sizeof(struct measure_sum) / sizeof(uint64_t), ATTEMPTS = 1000 };
 
 _Static_assert(sizeof(struct measure_sum) == 16 * sizeof(uint64_t), "a sum consists of words only");
 
-struct row {
+struct measure_row {
 	_Atomic uint64_t sequence;
 	_Atomic uint64_t words[WORDS];
 };
@@ -28,7 +28,7 @@ struct measure {
 	_Atomic uint32_t owners;
 	struct measure_shape shape;
 	struct monitor_keys keys;
-	struct row *rows;
+	struct measure_row *rows;
 	struct measure_sum *sums; /* the evaluator's own */
 	_Atomic uint64_t *counts; /* of the buckets, row by row */
 	uint32_t bucket_count;
@@ -198,7 +198,7 @@ static void count_bucket(struct measure *measure, uint32_t row, enum monitor_wor
 
 static void publish_measure(struct measure *measure, uint32_t index)
 {
-	struct row *row = &measure->rows[index];
+	struct measure_row *row = &measure->rows[index];
 	uint64_t words[WORDS], sequence = atomic_load_explicit(&row->sequence, memory_order_relaxed);
 
 	memcpy(words, &measure->sums[index], sizeof words);
@@ -305,7 +305,7 @@ uint64_t measure_lost(const struct measure *measure)
 	return atomic_load_explicit(&measure->lost, memory_order_relaxed);
 }
 
-static bool read_words(const struct row *row, uint64_t words[WORDS])
+static bool read_words(const struct measure_row *row, uint64_t words[WORDS])
 {
 	uint64_t sequence = atomic_load_explicit(&row->sequence, memory_order_acquire);
 

@@ -61,7 +61,7 @@ static const char *file_base(const char *path)
 }
 
 /* By what a function is looked for, the better first. */
-enum { EXACT_IN_OBJECT, EXACT, CANONICAL_IN_OBJECT, CANONICAL, KINDS };
+enum { EXACT_IN_OBJECT, EXACT, CANONICAL_IN_OBJECT, CANONICAL, NAME_KINDS };
 
 /* Of all functions that a look for their name may mean the costliest: many may have the same. */
 struct names {
@@ -130,7 +130,7 @@ static void note_names(struct names *names, uint32_t function)
 	char canonical[PROFILE_CANONICAL_BYTES];
 
 	profile_canonical(name, canonical);
-	for (int kind = 0; kind < KINDS; kind++) {
+	for (int kind = 0; kind < NAME_KINDS; kind++) {
 		struct wanted wanted = want(names, kind, name, canonical,
 					    profile_get_text(simulated, simulated->functions[function].object));
 		uint32_t *best = find_best(names, &wanted);
@@ -152,7 +152,7 @@ static void names_fini(struct names *names)
 
 static int names_init(struct names *names, const struct profile *simulated)
 {
-	size_t most = KINDS * simulated->function_count + 1;
+	size_t most = NAME_KINDS * simulated->function_count + 1;
 
 	*names = (struct names){ .simulated = simulated, .best = alloc_zero(most, sizeof *names->best) };
 	if (!names->best || hash_table_reserve(&names->table, NULL, most))

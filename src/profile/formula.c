@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 256, VALUE_BYTES = 1024, DEPTH_MAX = 16, PARTS_MAX = 4096 };
+enum { FORMULA_NAME_BYTES = 256, FORMULA_VALUE_BYTES = 1024, DEPTH_MAX = 16, PARTS_MAX = 4096 };
 
 #define BLANKS " \t\r"
 
@@ -47,7 +47,7 @@ static size_t name_length(const char *at)
 
 int profile_describe_event(struct profile *profile, const char *text, size_t length)
 {
-	char key[NAME_BYTES + sizeof PROFILE_EVENT], value[VALUE_BYTES];
+	char key[FORMULA_NAME_BYTES + sizeof PROFILE_EVENT], value[FORMULA_VALUE_BYTES];
 	size_t name;
 
 	while (length && strchr(BLANKS, *text)) {
@@ -61,7 +61,7 @@ int profile_describe_event(struct profile *profile, const char *text, size_t len
 	memcpy(value, text, length);
 	value[length] = 0;
 	name = name_length(value);
-	if (!name || name >= NAME_BYTES)
+	if (!name || name >= FORMULA_NAME_BYTES)
 		return -EINVAL;
 	memcpy(key, PROFILE_EVENT, strlen(PROFILE_EVENT));
 	memcpy(key + strlen(PROFILE_EVENT), value, name);
@@ -75,10 +75,10 @@ int profile_describe_event(struct profile *profile, const char *text, size_t len
 /* NULL: nothing is said of it. */
 static const char *description_of(const struct profile *profile, const char *name)
 {
-	char key[NAME_BYTES + sizeof PROFILE_EVENT];
+	char key[FORMULA_NAME_BYTES + sizeof PROFILE_EVENT];
 	size_t length = strlen(name);
 
-	if (length >= NAME_BYTES)
+	if (length >= FORMULA_NAME_BYTES)
 		return NULL;
 	memcpy(key, PROFILE_EVENT, strlen(PROFILE_EVENT));
 	memcpy(key + strlen(PROFILE_EVENT), name, length + 1);
@@ -145,7 +145,7 @@ static int add_part(struct sum *sum, const char *name, double factor, unsigned d
 /* "2 Ir + 3*Dr + Dw": hexadecimal numbers and fractions, too. */
 static int add_parts(struct sum *sum, const char *formula, size_t length, double factor, unsigned depth)
 {
-	char text[VALUE_BYTES], name[NAME_BYTES];
+	char text[FORMULA_VALUE_BYTES], name[FORMULA_NAME_BYTES];
 	const char *at = text;
 	int result;
 
@@ -235,12 +235,12 @@ static int add_column(struct profile *profile, const char *name, const struct su
 }
 
 /* "Sum = 2 Ir + Dr": the name, and where the formula begins. */
-static const char *split(const char *text, char name[NAME_BYTES])
+static const char *split(const char *text, char name[FORMULA_NAME_BYTES])
 {
 	size_t length = name_length(text);
 	const char *at = skip_blanks(text + length);
 
-	if (!length || length >= NAME_BYTES || *at != '=')
+	if (!length || length >= FORMULA_NAME_BYTES || *at != '=')
 		return NULL;
 	memcpy(name, text, length);
 	name[length] = 0;
@@ -249,7 +249,7 @@ static const char *split(const char *text, char name[NAME_BYTES])
 
 bool profile_has_formula(const struct profile *profile, const char *text)
 {
-	char name[NAME_BYTES];
+	char name[FORMULA_NAME_BYTES];
 	size_t length;
 
 	return profile_event_formula(profile, text, &length) || split(text, name);
@@ -260,7 +260,7 @@ int profile_derive_event(struct profile *profile, const char *text, struct aster
 	struct sum sum = { .profile = profile, .diag = diag, .name = text };
 	size_t length;
 	const char *formula = profile_event_formula(profile, text, &length);
-	char name[NAME_BYTES];
+	char name[FORMULA_NAME_BYTES];
 	int result;
 
 	if (!formula) {

@@ -205,7 +205,7 @@ static int read_records(struct gmon *gmon)
 	return result;
 }
 
-static int note_run(struct gmon *gmon)
+static int note_gmon_run(struct gmon *gmon)
 {
 	char number[NUMBER_BYTES];
 	int result;
@@ -228,7 +228,7 @@ static int read_gmon_records(struct gmon *gmon, const char *program)
 	if (result)
 		return read_failed(gmon->reading, result);
 	result = read_records(gmon);
-	return result ? result : note_run(gmon);
+	return result ? result : note_gmon_run(gmon);
 }
 
 /* How many bytes an address has in files of the program; 0: not known. */

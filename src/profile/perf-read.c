@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 32 };
+enum { PERF_NUMBER_BYTES = 32 };
 
 struct sample {
 	const char *event; /* NULL: it is not shown */
@@ -325,7 +325,7 @@ static int set_periods(struct perf *perf)
 	int result = 0;
 
 	for (unsigned event = 1; !result && event < perf->profile->event_count; event++) {
-		char key[64], value[NUMBER_BYTES];
+		char key[64], value[PERF_NUMBER_BYTES];
 
 		if (!(perf->counts[event] > 0))
 			continue;
@@ -339,7 +339,7 @@ static int set_periods(struct perf *perf)
 int profile_read_perf(struct reading *reading)
 {
 	struct perf perf = { .reading = reading, .profile = reading->profile };
-	char number[NUMBER_BYTES];
+	char number[PERF_NUMBER_BYTES];
 	int result = read_events(&perf);
 
 	while (!result && read_next_line(reading))

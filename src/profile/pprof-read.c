@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MAX = 1 << 22, STACK_MAX = 1 << 16, TEXT_BYTES = 1 << 16, NUMBER_BYTES = 32 };
+enum { ROWS_MAX = 1 << 22, STACK_MAX = 1 << 16, TEXT_BYTES = 1 << 16, PPROF_NUMBER_BYTES = 32 };
 
 struct piece {
 	const uint8_t *at, *end;
@@ -127,7 +127,7 @@ static int add_pprof_row(struct pprof *pprof, struct table *table, const struct 
 	return 0;
 }
 
-static int add_frame(struct pprof *pprof, struct row *location, struct piece message)
+static int add_pprof_frame(struct pprof *pprof, struct row *location, struct piece message)
 {
 	struct field field;
 	uint64_t function = 0;
@@ -161,13 +161,13 @@ static int read_location(struct pprof *pprof, struct piece message)
 			row.other = field.value;
 		else if (field.number == PPROF_LOCATION_ADDRESS)
 			row.name = field.value;
-		else if (field.number == PPROF_LOCATION_LINE && (result = add_frame(pprof, &row, field.bytes)))
+		else if (field.number == PPROF_LOCATION_LINE && (result = add_pprof_frame(pprof, &row, field.bytes)))
 			return result;
 	}
 	return result ? result : add_pprof_row(pprof, &pprof->locations, &row);
 }
 
-static int read_function(struct pprof *pprof, struct piece message)
+static int read_pprof_function(struct pprof *pprof, struct piece message)
 {
 	struct row row = { 0 };
 	struct field field;
@@ -231,7 +231,7 @@ static int read_tables(struct pprof *pprof)
 		else if (field.number == PPROF_MAPPING)
 			result = read_mapping(pprof, field.bytes);
 		else if (field.number == PPROF_FUNCTION)
-			result = read_function(pprof, field.bytes);
+			result = read_pprof_function(pprof, field.bytes);
 		else if (field.number == PPROF_LOCATION)
 			result = read_location(pprof, field.bytes);
 		if (result < 0)
@@ -356,7 +356,7 @@ static int find_pprof_function(struct pprof *pprof, const struct row *location, 
 	const struct row *mapping = find_row(&pprof->mappings, location->other);
 	struct profile *profile = pprof->profile;
 	uint32_t name, object = 0, file = 0;
-	char address[NUMBER_BYTES];
+	char address[PPROF_NUMBER_BYTES];
 	int result;
 
 	snprintf(address, sizeof address, location->name ? "0x%" PRIx64 : "[unknown]", location->name);
@@ -515,7 +515,7 @@ static int read_samples(struct pprof *pprof)
 static int read_pprof_profile(struct pprof *pprof)
 {
 	struct profile *profile = pprof->profile;
-	char number[NUMBER_BYTES];
+	char number[PPROF_NUMBER_BYTES];
 	int result = read_tables(pprof);
 
 	sort_pprof_table(&pprof->mappings);

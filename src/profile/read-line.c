@@ -14,7 +14,7 @@
 /* However many there are, their sum is a number. */
 #define COST_MAX 1e30
 
-enum { NUMBER_BYTES = 64 };
+enum { LINE_NUMBER_BYTES = 64 };
 
 bool read_next_line(struct reading *reading)
 {
@@ -115,7 +115,7 @@ int read_whole(struct reading *reading, uint64_t *value)
 /* What strtod reads of the piece of the line, which no longer number has. */
 static int read_real(struct reading *reading, double *value)
 {
-	char piece[NUMBER_BYTES], *rest;
+	char piece[LINE_NUMBER_BYTES], *rest;
 	size_t length = (size_t)(reading->end - reading->at);
 
 	length = length < sizeof piece - 1 ? length : sizeof piece - 1;

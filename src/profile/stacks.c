@@ -62,7 +62,7 @@ struct stack {
 	double cost;
 };
 
-static int add_frame(const struct known *known, struct stack *stack, const char *name, size_t length)
+static int add_stack_frame(const struct known *known, struct stack *stack, const char *name, size_t length)
 {
 	char text[PROFILE_CANONICAL_BYTES], canonical[PROFILE_CANONICAL_BYTES];
 	size_t step = 0;
@@ -102,7 +102,7 @@ static int read_stack(struct reading *reading, const struct known *known, struct
 		const char *end = memchr(at, ';', (size_t)(last - at));
 
 		end = end ? end : last;
-		result = read_failed(reading, add_frame(known, stack, at, (size_t)(end - at)));
+		result = read_failed(reading, add_stack_frame(known, stack, at, (size_t)(end - at)));
 		at = end + 1;
 	}
 	return result;

@@ -270,7 +270,7 @@ static void on_arguments(struct followed *at)
 		pass->failure = -ENOMEM;
 }
 
-static void on_exit(struct followed *at)
+static void on_process_exit(struct followed *at)
 {
 	if (at->thread != REPORT_NONE && at->thread)
 		at->pass->lanes[at->thread].exit_ns = at->pass->now;
@@ -394,7 +394,7 @@ static const struct {
 	[ROLE_THREAD_MADE] = { on_thread_made, true, true }, /* a probe: the thread runs */
 	[ROLE_EXEC] = { on_exec, true, false },
 	[ROLE_ARGUMENTS] = { on_arguments, false, false },
-	[ROLE_EXIT] = { on_exit, true, true },
+	[ROLE_EXIT] = { on_process_exit, true, true },
 	[ROLE_RENAME] = { on_rename, false, false },
 	[ROLE_STATE] = { on_state, false, false },
 	[ROLE_PRIORITY] = { on_priority, false, true },

@@ -19,7 +19,7 @@ struct frame {
 	uint32_t thread;
 };
 
-struct place {
+struct walk_place {
 	struct walk *walk;
 	struct past *past;
 	const struct report_view *view;
@@ -37,7 +37,7 @@ static const uint8_t whats[REPORT_STATES] = {
 };
 
 /* What the thread was from begin, or from the limit, until now. */
-static int add_step(struct place *at, uint64_t begin, struct walk_step what)
+static int add_step(struct walk_place *at, uint64_t begin, struct walk_step what)
 {
 	struct walk *walk = at->walk;
 
@@ -53,7 +53,7 @@ static int add_step(struct place *at, uint64_t begin, struct walk_step what)
 }
 
 /* No slice tells of it: it is not known what it was, or it was not there yet, and this is the time of who made it. */
-static int before_all(struct place *at, uint64_t known_until)
+static int before_all(struct walk_place *at, uint64_t known_until)
 {
 	const struct report_thread *thread = &at->view->threads[at->thread];
 
@@ -68,7 +68,7 @@ static int before_all(struct place *at, uint64_t known_until)
 }
 
 /* Whether anything is known of what the thread was before now, behind limit. */
-static bool is_followed(struct place *at, uint32_t thread, uint64_t limit)
+static bool is_followed(struct walk_place *at, uint32_t thread, uint64_t limit)
 {
 	const struct past_item *slice;
 
@@ -82,7 +82,7 @@ static bool is_followed(struct place *at, uint32_t thread, uint64_t limit)
 	return slice && slice->end > limit;
 }
 
-static int blocked(struct place *at, const struct past_item *slice)
+static int blocked(struct walk_place *at, const struct past_item *slice)
 {
 	struct walk_step what = { .what = WALK_BLOCKED, .by = slice->waker, .reason = slice->reason };
 	uint64_t begin = slice->begin;
@@ -103,7 +103,7 @@ static int blocked(struct place *at, const struct past_item *slice)
 	return 0;
 }
 
-static int go_back(struct place *at)
+static int go_back(struct walk_place *at)
 {
 	const struct past_item *slice = past_find(at->past, at->thread, at->time);
 	struct walk_step what;
@@ -122,7 +122,7 @@ static int go_back(struct place *at)
 
 int walk_back(struct walk *walk, struct past *past, const struct report_view *view, struct walk_step from)
 {
-	struct place at = { walk, past, view, from.end, from.begin, from.thread, 0, 0, NULL };
+	struct walk_place at = { walk, past, view, from.end, from.begin, from.thread, 0, 0, NULL };
 	int result = 0;
 
 	at.frames = alloc_zero(DEPTH, sizeof *at.frames);

@@ -9,14 +9,14 @@
 #include <errno.h>
 
 /* One state on its way into the image. */
-struct output {
+struct rows_output {
 	uint32_t state; /* of the machine */
 	uint32_t image; /* of the image */
 	struct machine_row *rows;
 	uint32_t count;
 };
 
-static bool stands_in(const struct lang_transition *transition, const struct output *output)
+static bool stands_in(const struct lang_transition *transition, const struct rows_output *output)
 {
 	if (output->image == 0 && (!transition->type || transition->is_any || transition->copy_by))
 		return false;
@@ -61,7 +61,7 @@ static void set_blocks(struct machine_build *build, struct machine_row *row)
 		flatten(row, entry);
 }
 
-static void add_machine_row(struct machine_build *build, struct output *output,
+static void add_machine_row(struct machine_build *build, struct rows_output *output,
 			    const struct lang_transition *transition)
 {
 	struct machine_row *row = &output->rows[output->count++];
@@ -89,7 +89,7 @@ static void add_machine_row(struct machine_build *build, struct output *output,
 }
 
 /* The rows for one type of event; NULL: the timer. */
-static void add_rows_of_type(struct machine_build *build, struct output *output, const struct event_type *type)
+static void add_rows_of_type(struct machine_build *build, struct rows_output *output, const struct event_type *type)
 {
 	for (uint32_t pass = 0; pass < 8; pass++) {
 		bool copies = pass < 4, guarded = pass % 4 < 2, outside = pass % 2;
@@ -106,7 +106,7 @@ static void add_rows_of_type(struct machine_build *build, struct output *output,
 }
 
 /* Without an instance, the last rows that do nothing are not worth being tried. */
-static void drop_idle(struct output *output, uint32_t first)
+static void drop_idle(struct rows_output *output, uint32_t first)
 {
 	while (output->image == 0 && output->count > first && !output->rows[output->count - 1].reports &&
 	       output->rows[output->count - 1].target == PROGRAM_TARGET_END)
@@ -152,7 +152,7 @@ static void emit_row(struct machine_build *build, const struct machine_row *row)
 	program_build_add(build->base.unit->out, PROGRAM_TRANSITIONS, &out, 1);
 }
 
-static void emit_state(struct machine_build *build, struct output *output, struct program_rule *rule)
+static void emit_state(struct machine_build *build, struct rows_output *output, struct program_rule *rule)
 {
 	struct program_build *image = build->base.unit->out;
 	const char *name = build->machine->states[output->state].name;
@@ -182,7 +182,7 @@ static void emit_state(struct machine_build *build, struct output *output, struc
 
 void machine_emit_states(struct machine_build *build, struct program_rule *out)
 {
-	struct output output = { 0 };
+	struct rows_output output = { 0 };
 
 	output.rows = arena_zero(build->base.arena, build->machine->transition_count, sizeof *output.rows);
 	if (!output.rows) {

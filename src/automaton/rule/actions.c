@@ -53,7 +53,7 @@ static uint64_t flags_below(const struct rule_build *build, const struct pattern
 }
 
 /* Bits of what the edge unbinds go, the bit of what it binds comes. */
-static void presence(struct rule_build *build, struct pending_transition *pending, const struct edge *edge)
+static void add_presence(struct rule_build *build, struct pending_transition *pending, const struct edge *edge)
 {
 	uint32_t slot = slots_find(build, SLOT_BOUND, 0, NULL), node;
 	uint32_t element = edge->target->element;
@@ -106,7 +106,7 @@ static void keep_slot(struct rule_build *build, struct pending_transition *pendi
 	}
 }
 
-static void context(struct rule_build *build, struct pending_transition *pending)
+static void add_context(struct rule_build *build, struct pending_transition *pending)
 {
 	for (uint32_t slot = 0; slot < build->slot_count; slot++) {
 		if (build->slots[slot].purpose == SLOT_CONTEXT)
@@ -142,11 +142,11 @@ void actions_take(struct rule_build *build, struct pending_transition *pending, 
 
 	for (const struct count_step *step = edge->path.steps; step; step = step->next)
 		count_in_slot(build, pending, step);
-	presence(build, pending, edge);
+	add_presence(build, pending, edge);
 	for (uint32_t i = 0; i < slots; i++) {
 		if (build->slots[i].purpose <= SLOT_LAST && build->slots[i].what && build->slots[i].number == element)
 			keep_slot(build, pending, i, first);
 	}
 	if (with_context)
-		context(build, pending);
+		add_context(build, pending);
 }

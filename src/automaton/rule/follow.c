@@ -313,7 +313,7 @@ static bool is_node_within(const struct pattern_node *node, const struct pattern
 }
 
 /* The repeat that another round of begins along edge. */
-static const struct pattern_node *goes_round(const struct edge *edge)
+static const struct pattern_node *node_gone_round(const struct edge *edge)
 {
 	for (const struct count_step *step = edge->path.steps; step; step = step->next) {
 		if (!step->begins)
@@ -331,7 +331,7 @@ static bool rounds_differ(const struct pattern *pattern, const struct pattern_no
 
 	for (size_t i = 0; i < follow->count; i++) {
 		const struct edge *edge = &follow->items[i];
-		const struct pattern_node *round = goes_round(edge);
+		const struct pattern_node *round = node_gone_round(edge);
 
 		if (!is_reason(pattern, first, edge))
 			continue;

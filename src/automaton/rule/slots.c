@@ -222,7 +222,7 @@ static void collect_value(struct rule_build *build, const struct lang_value *val
 	flag_returned(build, value->expr);
 }
 
-static void context(struct rule_build *build)
+static void give_context_slots(struct rule_build *build)
 {
 	static const char *const names[] = { "context cpu", "context pid", "context tid", "context comm" };
 
@@ -302,7 +302,7 @@ void slots_collect(struct rule_build *build)
 	for (uint32_t i = 0; i < rule->aggregate_count; i++)
 		collect_value(build, &rule->aggregates[i].value);
 	if (build->wants_context || ends_in_negation(build->pattern.root))
-		context(build);
+		give_context_slots(build);
 	if (rule->per_process)
 		slots_get(build,
 			  &(struct slot){ .purpose = SLOT_OPENER, .kind = PROGRAM_U64, .bytes = 8, .name = "opener" });

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *string(const json_t *object, const char *name)
+static const char *string_of(const json_t *object, const char *name)
 {
 	const char *value = json_string_value(json_object_get(object, name));
 
@@ -39,7 +39,7 @@ static void put_counts(struct text_buffer *text, long long one, long long other)
 
 static void put_words(struct text_buffer *text, const json_t *object, const char *name)
 {
-	text_append_as(text, string(object, name), TEXT_WORDS);
+	text_append_as(text, string_of(object, name), TEXT_WORDS);
 }
 
 static void put_daemon_condition(struct text_buffer *text, const json_t *condition)
@@ -94,7 +94,7 @@ static void print_rule(const json_t *rule)
 	char memory[256];
 
 	printf("  %-24s %-8s %10lld matches  %8lld runs  %6lld lost",
-	       safe(string(rule, "rule"), &buffer, memory, sizeof memory), string(rule, "place"),
+	       safe(string_of(rule, "rule"), &buffer, memory, sizeof memory), string_of(rule, "place"),
 	       reply_number(rule, "matches"), reply_number(rule, "runs_opened"), reply_number(rule, "lost"));
 	if (reply_number(rule, "refused"))
 		printf("  %lld counted but not written", reply_number(rule, "refused"));
@@ -112,18 +112,18 @@ static void print_tally(const json_t *tally)
 	struct text_buffer buffer;
 	char memory[256];
 
-	printf("  %-24s %-8s %10lld\n", safe(string(tally, "name"), &buffer, memory, sizeof memory),
-	       string(tally, "kind"), reply_number(tally, "count"));
+	printf("  %-24s %-8s %10lld\n", safe(string_of(tally, "name"), &buffer, memory, sizeof memory),
+	       string_of(tally, "kind"), reply_number(tally, "count"));
 }
 
 static void print_unit(const json_t *unit)
 {
-	const char *error = string(unit, "error");
+	const char *error = string_of(unit, "error");
 	struct text_buffer buffer;
 	char memory[1024];
 
-	printf("%s: %s, ", safe(string(unit, "unit"), &buffer, memory, sizeof memory), string(unit, "state"));
-	if (reply_number(unit, "owner") || *string(unit, "from") != 'd')
+	printf("%s: %s, ", safe(string_of(unit, "unit"), &buffer, memory, sizeof memory), string_of(unit, "state"));
+	if (reply_number(unit, "owner") || *string_of(unit, "from") != 'd')
 		printf("loaded by user %lld\n", reply_number(unit, "owner"));
 	else
 		puts("from the directory");
@@ -145,7 +145,7 @@ static void print_sensors(const json_t *sensors)
 	       reply_number(sensors, "refused"), reply_number(sensors, "lacking"));
 	if (reply_number(sensors, "lacking")) {
 		fputs(": ", stdout);
-		text_write(stdout, string(sensors, "lack"), TEXT_WORDS);
+		text_write(stdout, string_of(sensors, "lack"), TEXT_WORDS);
 	}
 	putchar('\n');
 }
@@ -217,9 +217,9 @@ static void print_trail(const json_t *match)
 
 		result_print_ago((uint64_t)reply_number(step, "ts"), (uint64_t)reply_number(match, "ts"), ago);
 		printf("  %14s  %s: %s -> %s (process %lld, thread %lld)\n", ago,
-		       safe(string(step, "event"), &buffers[0], memory[0], sizeof memory[0]),
-		       safe(string(step, "from"), &buffers[1], memory[1], sizeof memory[1]),
-		       safe(string(step, "to"), &buffers[2], memory[2], sizeof memory[2]), reply_number(step, "pid"),
+		       safe(string_of(step, "event"), &buffers[0], memory[0], sizeof memory[0]),
+		       safe(string_of(step, "from"), &buffers[1], memory[1], sizeof memory[1]),
+		       safe(string_of(step, "to"), &buffers[2], memory[2], sizeof memory[2]), reply_number(step, "pid"),
 		       reply_number(step, "tid"));
 	}
 }
@@ -229,8 +229,8 @@ static void print_match(const json_t *match, const json_t *shown)
 	struct text_buffer buffer;
 	char memory[256];
 
-	printf("%s", safe(string(match, "match"), &buffer, memory, sizeof memory));
-	printf(" by %s (process %lld, thread %lld)", safe(string(match, "comm"), &buffer, memory, sizeof memory),
+	printf("%s", safe(string_of(match, "match"), &buffer, memory, sizeof memory));
+	printf(" by %s (process %lld, thread %lld)", safe(string_of(match, "comm"), &buffer, memory, sizeof memory),
 	       reply_number(match, "pid"), reply_number(match, "tid"));
 	if (json_object_get(match, "warning"))
 		print_warning(json_object_get(match, "warning"));
@@ -246,7 +246,7 @@ void ctl_print_result(const json_t *reply, const char *command)
 	struct text_buffer buffer;
 	char memory[256];
 
-	printf("%s: ", safe(string(reply, "unit"), &buffer, memory, sizeof memory));
+	printf("%s: ", safe(string_of(reply, "unit"), &buffer, memory, sizeof memory));
 	if (json_object_get(result, "match"))
 		print_match(result, json_object_get(reply, "shown"));
 	else /* what matches come to is a row of any shape */

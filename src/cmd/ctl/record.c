@@ -159,7 +159,7 @@ int ctl_record_name(struct asking *asking, json_t *request)
 	return STATUS_FINE;
 }
 
-static const char *string(const json_t *object, const char *name)
+static const char *record_string(const json_t *object, const char *name)
 {
 	const char *value = json_string_value(json_object_get(object, name));
 
@@ -173,7 +173,7 @@ static long long member_number(const json_t *object, const char *name)
 
 static void put_named_string(const json_t *object, const char *name)
 {
-	text_write(stdout, string(object, name), TEXT_WORDS);
+	text_write(stdout, record_string(object, name), TEXT_WORDS);
 }
 
 static void put_byte_count(long long bytes)
@@ -287,7 +287,7 @@ static void print_recording(const json_t *recording)
 	       member_number(recording, "owner"), member_number(recording, "age_ns") / 1000000000);
 	print_counts(recording);
 	putchar('\n');
-	if (*string(recording, "error")) {
+	if (*record_string(recording, "error")) {
 		fputs("  error: ", stdout);
 		put_named_string(recording, "error");
 		putchar('\n');
@@ -315,7 +315,7 @@ void ctl_print_record_status(const json_t *reply, const char *command)
 		print_recording(json_array_get(recordings, i));
 	if (!json_array_size(recordings))
 		puts("nothing is being recorded");
-	if (!*string(reply, "folder"))
+	if (!*record_string(reply, "folder"))
 		return;
 	printf("%lld trace%s in ", traces, plural(traces));
 	put_named_string(reply, "folder");

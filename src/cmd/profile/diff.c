@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS_SHOWN = 30 };
+enum { CHANGES_SHOWN = 30 };
 
 static int diff_no_memory(void)
 {
@@ -87,8 +87,8 @@ static int diff(const struct cli_arguments *arguments, struct profile *a, struct
 		put_comparison_json(a, b, &comparison);
 	else
 		put_comparison(a, b, &comparison,
-			       cli_has(arguments, OPTION_VERBOSE) || comparison.count < ROWS_SHOWN ? comparison.count
-												   : ROWS_SHOWN);
+			       cli_has(arguments, OPTION_VERBOSE) || comparison.count < CHANGES_SHOWN ? comparison.count
+												      : CHANGES_SHOWN);
 	alloc_free(comparison.pairs);
 	return status;
 }
@@ -112,7 +112,7 @@ struct call {
 	uint32_t edge;
 };
 
-static int compare_calls(const void *left, const void *right)
+static int compare_call_changes(const void *left, const void *right)
 {
 	const struct call *a = left, *b = right;
 
@@ -128,7 +128,7 @@ static struct call *rank_calls(const struct profile *calls)
 	for (uint32_t i = 0; ranked && i < calls->edge_count; i++)
 		ranked[i] = (struct call){ *profile_cost(calls, i), i };
 	if (ranked)
-		qsort(ranked, calls->edge_count, sizeof *ranked, compare_calls);
+		qsort(ranked, calls->edge_count, sizeof *ranked, compare_call_changes);
 	return ranked;
 }
 
@@ -186,7 +186,7 @@ static int show_stacks(const struct cli_arguments *arguments, const struct profi
 		put_stacks_json(stacks, ranked);
 	else
 		put_stacks(stacks, ranked,
-			   cli_has(arguments, OPTION_VERBOSE) || count < ROWS_SHOWN ? count : ROWS_SHOWN);
+			   cli_has(arguments, OPTION_VERBOSE) || count < CHANGES_SHOWN ? count : CHANGES_SHOWN);
 	alloc_free(ranked);
 	return stacks->wrong > 0 ? STATUS_MATCH : STATUS_FINE;
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FREQUENCY = 997, FREQUENCY_MAX = 100000, SAMPLES_FEW = 1000 };
+enum { FREQUENCY = 997, FREQUENCY_MAX = 100000, RECORDED_SAMPLES_FEW = 1000 };
 
 /* Shares of what is told without being asked for. */
 #define KERNEL_MUCH    0.1
@@ -224,9 +224,9 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 	written = profile_close(arguments, stream, sampled ? profile_write(stream, sampled) : 0);
 	if (sampled && rules && !sampled->samples && !command)
 		command = STATUS_MATCH; /* as of grep: nothing was found */
-	if (sampled && sampled->samples < SAMPLES_FEW && (sampled->samples || !rules)) {
+	if (sampled && sampled->samples < RECORDED_SAMPLES_FEW && (sampled->samples || !rules)) {
 		cli_warning("there are only %.0f samples: with less than %d the errors are large", sampled->samples,
-			    SAMPLES_FEW);
+			    RECORDED_SAMPLES_FEW);
 		cli_hint("let it run longer, or sample more often (-F)");
 	}
 	profile_free(sampled);

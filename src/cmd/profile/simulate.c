@@ -246,7 +246,7 @@ void profile_rewind_input(off_t begin)
 }
 
 /* Whether the same command does the same work twice. */
-static int compare_runs(const struct profile *first, const struct profile *second)
+static int compare_simulations(const struct profile *first, const struct profile *second)
 {
 	struct profile_comparison comparison;
 	double apart = 0;
@@ -286,7 +286,7 @@ static int simulate_again(const struct cli_arguments *arguments, const struct pr
 	if (!status)
 		status = profile_load(place.file, &second);
 	if (second && (!status || status == STATUS_LOST))
-		status = compare_runs(first, second);
+		status = compare_simulations(first, second);
 	profile_free(second);
 	remove_folder(&place);
 	return status;

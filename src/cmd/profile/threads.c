@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 /* A thread, or the process that is the sum of its threads. */
-struct row {
+struct thread_row {
 	double cost, process_cost;
 	uint32_t pid, thread, count; /* count: of threads, of a process */
 	bool is_process;
@@ -23,7 +23,7 @@ struct row {
 
 static int by_process(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
+	const struct thread_row *a = left, *b = right;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
@@ -33,7 +33,7 @@ static int by_process(const void *left, const void *right)
 /* Processes by their cost, each with its threads by theirs behind it. */
 static int by_cost(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
+	const struct thread_row *a = left, *b = right;
 
 	if (a->process_cost != b->process_cost)
 		return a->process_cost < b->process_cost ? 1 : -1;
@@ -47,32 +47,33 @@ static int by_cost(const void *left, const void *right)
 }
 
 /* The process of the threads from begin to end; its name is that of its first thread, or its own thread's. */
-static struct row sum_up(const struct profile *profile, struct row *begin, const struct row *end)
+static struct thread_row sum_up(const struct profile *profile, struct thread_row *begin, const struct thread_row *end)
 {
-	struct row process = { .pid = begin->pid, .thread = begin->thread, .is_process = true };
+	struct thread_row process = { .pid = begin->pid, .thread = begin->thread, .is_process = true };
 
-	for (const struct row *row = begin; row < end; row++) {
+	for (const struct thread_row *row = begin; row < end; row++) {
 		process.cost += row->cost;
 		process.count++;
 		if (profile->threads[row->thread].tid == row->pid)
 			process.thread = row->thread;
 	}
 	process.process_cost = process.cost;
-	for (struct row *row = begin; row < end; row++)
+	for (struct thread_row *row = begin; row < end; row++)
 		row->process_cost = process.cost;
 	return process;
 }
 
 /* NULL: out of memory. */
-static struct row *rank(const struct profile *profile, size_t *count)
+static struct thread_row *rank(const struct profile *profile, size_t *count)
 {
-	struct row *rows = alloc_zero(2 * profile->thread_count + 1, sizeof *rows);
+	struct thread_row *rows = alloc_zero(2 * profile->thread_count + 1, sizeof *rows);
 	double *costs = profile_thread_costs(profile);
 	size_t threads = profile->thread_count, begin = 0;
 
 	*count = threads;
 	for (size_t i = 0; rows && costs && i < threads; i++)
-		rows[i] = (struct row){ .cost = costs[i], .pid = profile->threads[i].pid, .thread = (uint32_t)i };
+		rows[i] =
+			(struct thread_row){ .cost = costs[i], .pid = profile->threads[i].pid, .thread = (uint32_t)i };
 	if (rows && costs) {
 		qsort(rows, threads, sizeof *rows, by_process);
 		for (size_t i = 1; i <= threads; i++) {
@@ -90,7 +91,7 @@ static struct row *rank(const struct profile *profile, size_t *count)
 	return NULL;
 }
 
-static void put_rows(const struct profile *profile, const struct profile_unit *unit, const struct row *rows,
+static void put_rows(const struct profile *profile, const struct profile_unit *unit, const struct thread_row *rows,
 		     size_t count)
 {
 	profile_put_head(stdout, profile, unit->event);
@@ -110,7 +111,7 @@ static void put_rows(const struct profile *profile, const struct profile_unit *u
 	}
 }
 
-static void put_json(const struct profile *profile, const struct profile_unit *unit, const struct row *rows,
+static void put_json(const struct profile *profile, const struct profile_unit *unit, const struct thread_row *rows,
 		     size_t count)
 {
 	json_t *report = profile_head_json(profile, unit), *processes = json_array(), *threads = json_array();
@@ -143,7 +144,7 @@ static int tell_unknown(void)
 int profile_report_threads(const struct cli_arguments *arguments, struct profile *profile)
 {
 	struct profile_unit unit;
-	struct row *rows;
+	struct thread_row *rows;
 	size_t count;
 
 	if (!profile->thread_count)

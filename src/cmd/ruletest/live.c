@@ -18,10 +18,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { MATCHES_MAX = 100000 };
+enum { LIVE_MATCHES_MAX = 100000 };
 
 /* A session that hangs on to its end is given this much longer than its script. */
-#define GRACE_NS 10000000000ull
+#define LIVE_GRACE_NS 10000000000ull
 
 struct observing {
 	const struct session_rules *rules;
@@ -44,7 +44,7 @@ static int live_test_on_match(void *context, const struct program_match *match)
 {
 	struct observing *observing = context;
 
-	if (observing->count++ == MATCHES_MAX)
+	if (observing->count++ == LIVE_MATCHES_MAX)
 		return -E2BIG;
 	result_write_json(observing->matches, session_rules_program(observing->rules), match, NULL);
 	return ferror(observing->matches) ? -EIO : 0;
@@ -146,7 +146,7 @@ int test_live_run(const struct session_rules *rules, const struct test_live_path
 		.work = run_observed_test,
 		.context = &observing,
 		.log = paths->log,
-		.limit_ns = options->limit_ns + GRACE_NS,
+		.limit_ns = options->limit_ns + LIVE_GRACE_NS,
 		.stop = options->stop,
 	};
 	int result;

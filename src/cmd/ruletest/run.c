@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cmd/options/status.h"
 #include "cmd/ruletest/supervisor.h"
 #include "session/output/result-aggregate.h"
 #include "session/output/result.h"
@@ -21,10 +22,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MATCHES_MAX = 100000, LOG_LINES_SHOWN = 10, STATUS_SKIPS = 77, STATUS_SIGNAL = 128 };
+enum { MATCHES_MAX = 100000, LOG_LINES_SHOWN = 10, STATUS_SKIPS = 77 };
 
 /* The supervisor of a program that writes events gets this much longer than the program. */
-#define GRACE_NS 2000000000ull
+#define WRITING_GRACE_NS 2000000000ull
 
 /* Everything that the steps of one test share. */
 struct running {
@@ -236,7 +237,7 @@ static void run_program(struct running *running)
 		.work = write_events,
 		.context = &writing,
 		.log = scratch_path(running, "log", log),
-		.limit_ns = running->options->limit_ns + GRACE_NS,
+		.limit_ns = running->options->limit_ns + WRITING_GRACE_NS,
 		.stop = running->options->stop,
 	};
 

@@ -4,6 +4,7 @@
 #include "cmd/ruletest/supervisor.h"
 
 #include "base/clock.h"
+#include "cmd/options/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,9 @@
 #include <unistd.h>
 
 /* Who is told to end sweeps first; only who does not do so at all is killed. */
-#define GRACE_NS 5000000000ull
+#define SUPERVISED_GRACE_NS 5000000000ull
 
-enum { LOOK_MS = 100, SWEEPS_MAX = 1000, STATUS_SIGNAL = 128, STATUS_NOT_RUN = 127 };
+enum { LOOK_MS = 100, SWEEPS_MAX = 1000, STATUS_NOT_RUN = 127 };
 
 static volatile sig_atomic_t reported_to_end;
 
@@ -115,7 +116,7 @@ int supervisor_run(const struct supervisor_work *work)
 	result = await(pid, work->limit_ns, work->stop);
 	if (result) {
 		kill(pid, SIGTERM);
-		await(pid, GRACE_NS, NULL);
+		await(pid, SUPERVISED_GRACE_NS, NULL);
 	}
 	kill(-pid, SIGKILL);
 	if (result)

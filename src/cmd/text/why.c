@@ -24,7 +24,7 @@ static struct program_why_report report_of(const struct program *program, const 
 	};
 }
 
-static void write(FILE *stream, struct text_buffer *text)
+static void write_text(FILE *stream, struct text_buffer *text)
 {
 	char *taken = NULL;
 
@@ -42,7 +42,7 @@ void why_write_json(FILE *stream, const struct program *program, const struct se
 		struct text_buffer text = { 0 };
 
 		program_why_json(&report, &text);
-		write(stream, &text);
+		write_text(stream, &text);
 	}
 }
 
@@ -60,7 +60,7 @@ static void write_table(const struct program_why_report *report, const struct wh
 		program_why_text(report, &text);
 	if (manner->verbose)
 		program_why_transitions(report, &text);
-	write(stderr, &text);
+	write_text(stderr, &text);
 	if (manner->tells_why)
 		program_why_hints(report, put_hint, NULL);
 }

@@ -74,7 +74,7 @@ static int read_sysfs_line(const struct look *look, const char *under, const cha
 }
 
 /* All of the text; decimal, or hexadecimal with 0x. */
-static bool to_number(const char *text, uint64_t *number)
+static bool to_whole_number(const char *text, uint64_t *number)
 {
 	bool is_hex = text[0] == '0' && text[1] == 'x';
 
@@ -157,7 +157,7 @@ static int put_term(struct look *look, char *term)
 
 	if (value)
 		*value++ = 0;
-	if (!is_pmu_name(term) || (value && !to_number(value, &number)))
+	if (!is_pmu_name(term) || (value && !to_whole_number(value, &number)))
 		return refuse(look, "PMU %.32s: cannot read the term %.32s%s%.32s", look->pmu, term, value ? "=" : "",
 			      value ? value : "");
 	if (strcmp(term, "config") == 0 || (strncmp(term, "config", strlen("config")) == 0 &&
@@ -250,7 +250,7 @@ int pmu_find(const char *folder, const char *pmu, const char *event, char reason
 		refuse(&look, "this machine has no PMU %.64s", pmu);
 	if (result)
 		return result;
-	if (!to_number(line, &type) || type > UINT32_MAX)
+	if (!to_whole_number(line, &type) || type > UINT32_MAX)
 		return refuse(&look, "PMU %.40s: its type is no number: %.40s", pmu, line);
 	made.type = (uint32_t)type;
 	result = read_pmu_event(&look, event);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NUMBER_BYTES = 32 };
+enum { PROFILE_NUMBER_BYTES = 32 };
 
 enum what { NAME, CALLER, CALLEE, OBJECT, SOURCE_FILE, LINE, START, END, SELF, INCL, TIMES, COST, WHATS };
 
@@ -166,7 +166,7 @@ static double number_of_cell(const struct reading *reading, int what, unsigned e
 }
 
 static const char *text_of_cell(const struct reading *reading, int what, uint32_t function, uint32_t edge,
-				char number[NUMBER_BYTES])
+				char number[PROFILE_NUMBER_BYTES])
 {
 	const struct profile *profile = reading->profile;
 	const struct profile_function *about = &profile->functions[function];
@@ -180,7 +180,7 @@ static const char *text_of_cell(const struct reading *reading, int what, uint32_
 		return profile_get_text(profile, about->file);
 	case START:
 	case END:
-		snprintf(number, NUMBER_BYTES, "0x%lx", what == START ? about->low : about->high);
+		snprintf(number, PROFILE_NUMBER_BYTES, "0x%lx", what == START ? about->low : about->high);
 		return about->low > about->high ? "" : number;
 	default:
 		return profile_name(profile, function);
@@ -192,7 +192,7 @@ static int add_profile_record(struct reading *reading, uint32_t function, uint32
 {
 	struct desl_type *type = reading->providing->type;
 	struct desl_table *table = &type->table;
-	char number[NUMBER_BYTES];
+	char number[PROFILE_NUMBER_BYTES];
 	int result = desl_table_grow(table);
 
 	for (unsigned i = 0; i < type->field_count && !result; i++) {

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 32, NAMES_MAX = EVENT_FIELDS_MAX + EVENT_HEADER_FIELDS };
+enum { TRACE_NUMBER_BYTES = 32, TRACE_NAMES_MAX = EVENT_FIELDS_MAX + EVENT_HEADER_FIELDS };
 
 struct tracing {
 	struct desl_providing *providing;
@@ -34,11 +34,11 @@ static bool input_wants_type(void *context, const struct event_type *type)
 	return strcmp(type->name, tracing->providing->type->name.text) == 0;
 }
 
-static int bind_field(struct tracing *tracing, const struct event_type *type, unsigned column)
+static int bind_trace_field(struct tracing *tracing, const struct event_type *type, unsigned column)
 {
 	const struct desl_field *field = &tracing->providing->type->fields[column];
 	const struct event_field *found = event_field_find(type, field->name.text);
-	const char *names[NAMES_MAX];
+	const char *names[TRACE_NAMES_MAX];
 	size_t count = 0;
 
 	tracing->fields[column] = found;
@@ -55,18 +55,18 @@ static int bind_field(struct tracing *tracing, const struct event_type *type, un
 	return desl_provide_unknown(tracing->providing, field, names, count);
 }
 
-static int bind_fields(struct tracing *tracing, const struct event_type *type)
+static int bind_trace_fields(struct tracing *tracing, const struct event_type *type)
 {
 	int result = 0;
 
 	for (unsigned i = 0; i < tracing->providing->type->field_count && !result; i++)
-		result = bind_field(tracing, type, i);
+		result = bind_trace_field(tracing, type, i);
 	tracing->type = type;
 	return result;
 }
 
 /* Numbers of the header have 4 bytes, all others 8. */
-static double field_as_number(const struct event_field *field, const char *at, char text[NUMBER_BYTES])
+static double field_as_number(const struct event_field *field, const char *at, char text[TRACE_NUMBER_BYTES])
 {
 	uint64_t bits = 0;
 	double real;
@@ -74,25 +74,25 @@ static double field_as_number(const struct event_field *field, const char *at, c
 	memcpy(&bits, at, field->bytes < sizeof bits ? field->bytes : sizeof bits);
 	if (field->value == EVENT_F64) {
 		memcpy(&real, &bits, sizeof real);
-		snprintf(text, NUMBER_BYTES, "%.17g", real);
+		snprintf(text, TRACE_NUMBER_BYTES, "%.17g", real);
 		return real;
 	}
 	if (field->value == EVENT_ADDR || (field->value >= EVENT_U8 && field->value <= EVENT_U64) ||
 	    field->value == EVENT_BOOL || field->bytes < sizeof bits) {
-		snprintf(text, NUMBER_BYTES, field->value == EVENT_ADDR ? "0x%" PRIx64 : "%" PRIu64, bits);
+		snprintf(text, TRACE_NUMBER_BYTES, field->value == EVENT_ADDR ? "0x%" PRIx64 : "%" PRIu64, bits);
 		return (double)bits;
 	}
-	snprintf(text, NUMBER_BYTES, "%" PRId64, (int64_t)bits);
+	snprintf(text, TRACE_NUMBER_BYTES, "%" PRId64, (int64_t)bits);
 	return (double)(int64_t)bits;
 }
 
-static int set_cell(const struct tracing *tracing, unsigned column, const struct event_header *record)
+static int set_trace_cell(const struct tracing *tracing, unsigned column, const struct event_header *record)
 {
 	struct desl_type *type = tracing->providing->type;
 	const struct event_field *field = tracing->fields[column];
 	union desl_cell *cell = &type->table.cells[column][type->table.rows];
 	const char *at = (const char *)record + field->offset;
-	char text[NUMBER_BYTES];
+	char text[TRACE_NUMBER_BYTES];
 	double number;
 
 	cell->text = 0;
@@ -111,12 +111,12 @@ static int set_cell(const struct tracing *tracing, unsigned column, const struct
 static int add_trace_record(struct tracing *tracing, const struct event *event)
 {
 	struct desl_table *table = &tracing->providing->type->table;
-	int result = event->type == tracing->type ? 0 : bind_fields(tracing, event->type);
+	int result = event->type == tracing->type ? 0 : bind_trace_fields(tracing, event->type);
 
 	if (!result)
 		result = desl_provide_failed(tracing->providing, desl_table_grow(table));
 	for (unsigned i = 0; i < tracing->providing->type->field_count && !result; i++)
-		result = set_cell(tracing, i, event->record);
+		result = set_trace_cell(tracing, i, event->record);
 	table->rows += !result;
 	return result;
 }
@@ -129,7 +129,7 @@ static int judge_absence(struct tracing *tracing)
 	char hint[512];
 
 	if (type)
-		return bind_fields(tracing, type);
+		return bind_trace_fields(tracing, type);
 	snprintf(hint, sizeof hint, "name the input after its events; asterism stat %s lists them",
 		 providing->source->file);
 	diag_add(providing->diag, ASTERISM_ERROR, &providing->type->name.location, hint, "%s has no events '%s'",

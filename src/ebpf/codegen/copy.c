@@ -85,7 +85,7 @@ static void take_free_place(struct emit *emit, uint32_t none)
 }
 
 /* The head of the copy in r8, which will be linked after all walks. */
-static void fill_head(struct emit *emit, const struct program_transition *transition)
+static void fill_copied_head(struct emit *emit, const struct program_transition *transition)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -115,7 +115,7 @@ static void begin_copy(struct emit *emit, const struct program_transition *trans
 
 	emit_set_slots(emit, R8, sizeof(struct matcher_run));
 	keep_event(emit, transition, full);
-	fill_head(emit, transition);
+	fill_copied_head(emit, transition);
 	if (!emit->plan->history.log_entries)
 		return;
 	ebpf_jump(as, done);

@@ -25,7 +25,7 @@
 #define NODE(member)   offsetof(struct matcher_raised, member)
 #define ORIGIN(member) offsetof(struct matcher_origin, member)
 
-enum { MATCH_OFF = sizeof(struct matcher_raised) };
+enum { DRAINED_MATCH_OFF = sizeof(struct matcher_raised) };
 
 struct drain {
 	const struct emit_context *context;
@@ -106,14 +106,15 @@ static void set_field(struct emit *emit, const struct program_arg *arg)
 }
 
 /* Makes the event in the node. */
-static void make_record(struct emit *emit, const struct program_statement *statement)
+static void make_drained_record(struct emit *emit, const struct program_statement *statement)
 {
 	const struct program_type *type = &emit->program->types[statement->type];
 	static const size_t numbers[][2] = { { MATCH(cpu), HEADER(cpu) },
 					     { MATCH(pid), HEADER(pid) },
 					     { MATCH(tid), HEADER(tid) } };
-	struct ebpf_words comm = { R6, R7, HEADER(comm), MATCH_OFF + (int32_t)MATCH(comm), EVENT_COMM_BYTES / 8 };
-	struct ebpf_words ts = { R6, R7, HEADER(ts), MATCH_OFF + (int32_t)MATCH(ts), 1 };
+	struct ebpf_words comm = { R6, R7, HEADER(comm), DRAINED_MATCH_OFF + (int32_t)MATCH(comm),
+				   EVENT_COMM_BYTES / 8 };
+	struct ebpf_words ts = { R6, R7, HEADER(ts), DRAINED_MATCH_OFF + (int32_t)MATCH(ts), 1 };
 	struct ebpf_words seq = { R6, R7, HEADER(seq), NODE(seq), 1 };
 	const uint32_t head = sizeof(struct event_header);
 	struct ebpf_asm *as = emit->as;
@@ -130,11 +131,11 @@ static void make_record(struct emit *emit, const struct program_statement *state
 	ebpf_lower_copy(&emit->lower, &comm);
 	ebpf_store_imm(as, BPF_W, R6, HEADER(type), (int32_t)statement->type);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)numbers[i][0]);
+		ebpf_load(as, BPF_W, R0, R7, DRAINED_MATCH_OFF + (int32_t)numbers[i][0]);
 		ebpf_store(as, BPF_W, R6, (int32_t)numbers[i][1], R0);
 	}
 	ebpf_lower_zero(&emit->lower, R6, (int32_t)head, (type->record_bytes - head) / 8);
-	emit_set_slots(emit, R7, MATCH_OFF + sizeof(struct matcher_match));
+	emit_set_slots(emit, R7, DRAINED_MATCH_OFF + sizeof(struct matcher_match));
 	for (uint32_t i = 0; i < statement->arg_count; i++)
 		set_field(emit, &program_args(emit->program, statement)[i]);
 }
@@ -159,11 +160,11 @@ static void emit_matched(struct drain *drain, uint32_t rule)
 			ebpf_bind(as, drain->places[place]);
 		place++;
 		if (emit_is_machine(&emit)) {
-			emit_set_slots(&emit, R7, MATCH_OFF + sizeof(struct matcher_match));
+			emit_set_slots(&emit, R7, DRAINED_MATCH_OFF + sizeof(struct matcher_match));
 			codegen_unless_notice(&emit, statement->notice,
 					      is_last ? drain->release : drain->places[place]);
 		}
-		make_record(&emit, statement);
+		make_drained_record(&emit, statement);
 		ebpf_store_imm(as, BPF_W, R7, NODE(then), is_last ? 0 : (int32_t)place);
 		ebpf_jump(as, drain->places[drain->derived->cascade.type_places[statement->type]]);
 	}
@@ -227,7 +228,7 @@ static void emit_flood(struct drain *drain)
 		if (!drain->derived->cascade.rules[rule])
 			continue;
 		emit = emit_for(drain, &drain->plan->rules[rule].deadline);
-		ebpf_load(as, BPF_W, R0, R7, MATCH_OFF + (int32_t)MATCH(rule));
+		ebpf_load(as, BPF_W, R0, R7, DRAINED_MATCH_OFF + (int32_t)MATCH(rule));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)rule, next);
 		emit_lose_raised(&emit);
 		ebpf_bind(as, next);

@@ -16,7 +16,7 @@ static int32_t firing_slot_at(const struct emit *emit, uint32_t slot)
 }
 
 /* The record at r6: nothing but a header, of the time in r1. */
-static void make_record(struct emit *emit)
+static void make_firing_record(struct emit *emit)
 {
 	static const size_t numbers[CONTEXT_NUMBERS] = { HEADER(cpu), HEADER(pid), HEADER(tid) };
 	struct ebpf_asm *as = emit->as;
@@ -74,7 +74,7 @@ uint32_t codegen_function_timer(const struct emit *outer)
 	ebpf_jump_if(as, BPF_JGE, R1, R0, stop);
 	ebpf_mov(as, R6, R10);
 	ebpf_alu_imm(as, BPF_ADD, R6, record);
-	make_record(&emit);
+	make_firing_record(&emit);
 	codegen_step_states(&emit, &emit.event->walks[0], &exits);
 	ebpf_jump(as, exits.stay);
 	codegen_leave_instance(&emit, &exits, fill_firing);

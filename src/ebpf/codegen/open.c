@@ -129,7 +129,7 @@ static void open_acting(struct emit *emit, const struct program_transition *tran
 }
 
 /* r7, the ordinal of the new run number r8, becomes its address; its head is filled for the transition's target. */
-static void fill_head(struct emit *emit, const struct program_transition *transition)
+static void fill_opened_head(struct emit *emit, const struct program_transition *transition)
 {
 	struct ebpf_asm *as = emit->as;
 
@@ -224,7 +224,7 @@ static void open_sharing(struct emit *emit, const struct program_transition *tra
 	memory_find_place(emit, transition->target, out);
 	emit_take_opened(emit, out);
 	ebpf_load(as, BPF_DW, R7, R9, FRAME(ordinal));
-	fill_head(emit, transition);
+	fill_opened_head(emit, transition);
 	ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 	ebpf_lower_copy(&emit->lower, &kept);
 	emit_set_slots(emit, R7, sizeof(struct matcher_run));
@@ -277,14 +277,14 @@ static void open_run(struct emit *emit, const struct program_transition *transit
 		codegen_require_hold(emit, 0, transition, done);
 		memory_check_opener(emit, done);
 		emit_take_opened(emit, done);
-		fill_head(emit, transition);
+		fill_opened_head(emit, transition);
 		ebpf_load(as, BPF_DW, R5, R9, FRAME(scratch));
 		ebpf_lower_copy(&emit->lower, &kept);
 		emit_set_slots(emit, R7, sizeof(struct matcher_run));
 	} else {
 		memory_check_opener(emit, done);
 		emit_take_opened(emit, done);
-		fill_head(emit, transition);
+		fill_opened_head(emit, transition);
 		fill_slots(emit, transition, R7);
 	}
 	keep_first(emit, transition, done);

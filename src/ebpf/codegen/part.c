@@ -9,7 +9,7 @@
 #include "ebpf/plan/guards.h"
 #include "ebpf/sums/sums.h"
 
-static bool locks_out_interrupts(const struct plan *plan, const struct plan_part *part)
+static bool part_locks_out_interrupts(const struct plan *plan, const struct plan_part *part)
 {
 	for (uint32_t rule = part->first; rule < part->end; rule++)
 		if (plan->rules[rule].locks_out_interrupts)
@@ -81,7 +81,7 @@ static void emit_frame(struct emit_parts *parts)
 	struct ebpf_asm *as = parts->as;
 	int16_t frame = ebpf_stack_take(as, parts->derived ? sizeof(struct matcher_frame) : FRAME(raised));
 
-	if (locks_out_interrupts(parts->plan, parts->part))
+	if (part_locks_out_interrupts(parts->plan, parts->part))
 		parts->irq_flags = ebpf_stack_take(as, 8);
 	parts->functions.lock = emit_function_lock(as);
 	ebpf_mov(as, R9, R10);

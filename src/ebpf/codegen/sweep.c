@@ -12,7 +12,7 @@
 #define WORK(member)    offsetof(struct matcher_work, member)
 #define OVERDUE(member) offsetof(struct matcher_overdue, member)
 
-enum { CONTEXT_NUMBERS = 3 };
+enum { SWEEP_CONTEXT_NUMBERS = 3 };
 
 static void load_work(const struct memory *memory, struct ebpf_asm *as, uint8_t dst)
 {
@@ -31,12 +31,12 @@ static void load_deadline(struct emit *emit)
 static void fill_context(struct emit *emit)
 {
 	const struct program_slot *context = &program_slots(emit->program, emit->rule)[emit->rule->context_slot];
-	static const size_t numbers[CONTEXT_NUMBERS] = { MATCH(cpu), MATCH(pid), MATCH(tid) };
+	static const size_t numbers[SWEEP_CONTEXT_NUMBERS] = { MATCH(cpu), MATCH(pid), MATCH(tid) };
 	struct ebpf_asm *as = emit->as;
 	struct ebpf_words comm = { R8, R7, MATCH(comm), (int32_t)(sizeof(struct matcher_run) + context[3].offset),
 				   EVENT_COMM_BYTES / 8 };
 
-	for (uint32_t i = 0; i < CONTEXT_NUMBERS; i++) {
+	for (uint32_t i = 0; i < SWEEP_CONTEXT_NUMBERS; i++) {
 		ebpf_load(as, BPF_DW, R0, R7, (int32_t)(sizeof(struct matcher_run) + context[i].offset));
 		ebpf_store(as, BPF_W, R8, (int32_t)numbers[i], R0);
 	}

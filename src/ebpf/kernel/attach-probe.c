@@ -109,14 +109,14 @@ static int look_at_probe_function(void *context, const struct elf_function *func
 }
 
 /* Names of functions, those of the file itself. */
-struct names {
+struct function_names {
 	const char **rows;
 	size_t count, capacity;
 };
 
 static int add_function_name(void *context, const struct elf_function *function)
 {
-	struct names *names = context;
+	struct function_names *names = context;
 
 	if (function->is_indirect)
 		return 0;
@@ -128,7 +128,7 @@ static int add_function_name(void *context, const struct elf_function *function)
 
 static int no_function(const struct elf_code *code, const char *function, const struct attach_reason *reason)
 {
-	struct names names = { 0 };
+	struct function_names names = { 0 };
 
 	elf_code_each(code, ELF_LINKING, SIZE_MAX, add_function_name, &names);
 	elf_code_each(code, ELF_FULL, SIZE_MAX, add_function_name, &names);

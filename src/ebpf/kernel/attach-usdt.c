@@ -11,7 +11,7 @@
 
 enum { NOTES_BYTES_MAX = 16 << 20, PLACES_MAX = 256 };
 
-struct search {
+struct usdt_search {
 	const struct attach_wanted *wanted;
 	const struct elf_segments *code, *data;
 	uint32_t machine;
@@ -21,7 +21,7 @@ struct search {
 };
 
 /* A place counts once: the kernel would raise the event as often as it is named. */
-static int add_place(struct search *search, const struct attach_place *place)
+static int add_place(struct usdt_search *search, const struct attach_place *place)
 {
 	for (size_t i = 0; i < search->count; i++)
 		if (search->places[i].offset == place->offset)
@@ -37,7 +37,7 @@ static int add_place(struct search *search, const struct attach_place *place)
 
 static int look_at_probe(void *context, const struct elf_probe *probe)
 {
-	struct search *search = context;
+	struct usdt_search *search = context;
 	const struct attach_wanted *wanted = search->wanted;
 	struct attach_place place = {
 		.path = wanted->path,
@@ -63,7 +63,7 @@ static int look_at_probe(void *context, const struct elf_probe *probe)
 }
 
 /* What the file has instead, as PROVIDER:PROBE. */
-struct names {
+struct usdt_names {
 	struct arena *arena;
 	const char **rows;
 	size_t count, capacity;
@@ -71,7 +71,7 @@ struct names {
 
 static int add_probe_name(void *context, const struct elf_probe *probe)
 {
-	struct names *names = context;
+	struct usdt_names *names = context;
 
 	if (alloc_grow(&names->rows, &names->capacity, names->count, sizeof *names->rows))
 		return -ENOMEM;
@@ -81,7 +81,7 @@ static int add_probe_name(void *context, const struct elf_probe *probe)
 
 static int no_probe(const struct elf_code *code, const struct attach_wanted *wanted, const struct attach_reason *reason)
 {
-	struct names names = { .arena = wanted->arena };
+	struct usdt_names names = { .arena = wanted->arena };
 	const char *name = arena_format(wanted->arena, "%s:%s", wanted->provider, wanted->name);
 	int result = name ? elf_code_each_probe(code, NOTES_BYTES_MAX, add_probe_name, &names) : -ENOMEM;
 	const char *nearest = result ? NULL : diag_nearest(name, names.rows, names.count);
@@ -109,7 +109,7 @@ static bool is_of_this_processor(uint32_t machine)
 #endif
 }
 
-static int find_probes(int fd, struct search *search, const struct elf_code *code)
+static int find_probes(int fd, struct usdt_search *search, const struct elf_code *code)
 {
 	struct elf_code *data = NULL;
 	int result = elf_code_open(fd, ELF_DATA, &data);
@@ -125,7 +125,7 @@ static int find_probes(int fd, struct search *search, const struct elf_code *cod
 int attach_usdt_find(int fd, const struct elf_code *code, const struct attach_wanted *wanted,
 		     const struct attach_reason *reason)
 {
-	struct search search = {
+	struct usdt_search search = {
 		.wanted = wanted,
 		.code = elf_code_segments(code),
 		.machine = elf_code_machine(code),

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BYTES_MAX = 64 * 1024 * 1024, WANTED_BYTES = 128 };
+enum { MODULE_BYTES_MAX = 64 * 1024 * 1024, WANTED_BYTES = 128 };
 
 struct file {
 	uint8_t *bytes;
@@ -53,7 +53,8 @@ static int read_module_file(const struct btf_module_search *search, int folder, 
 
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT : refuse_module(search, name, -EACCES, strerror(errno));
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 || status.st_size > BYTES_MAX) {
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+	    status.st_size > MODULE_BYTES_MAX) {
 		close(fd);
 		return refuse_module(search, name, -EINVAL, "has no usable size");
 	}

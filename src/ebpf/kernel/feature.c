@@ -34,7 +34,7 @@ struct row {
 	unsigned int count;
 };
 
-static const struct row rows[] = {
+static const struct row feature_rows[] = {
 	{ offsetof(struct ebpf_features, long_jump), { ZERO(R0), { .code = BPF_JMP32 | BPF_JA }, EXIT }, 3 },
 };
 
@@ -179,8 +179,8 @@ int ebpf_features_probe(struct ebpf_features *features)
 	if (error)
 		return -EOPNOTSUPP;
 	features->loop = true;
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		*(bool *)((char *)features + rows[i].offset) = has_program(&rows[i]);
+	for (size_t i = 0; i < sizeof feature_rows / sizeof feature_rows[0]; i++)
+		*(bool *)((char *)features + feature_rows[i].offset) = has_program(&feature_rows[i]);
 	features->probe_links = has_probe_links();
 	features->counts_misses = ebpf_counts_misses();
 	return 0;

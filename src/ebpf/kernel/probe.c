@@ -364,7 +364,7 @@ static int has_cgroups(const struct btf_kernel *btf)
 static const struct {
 	struct probe probe;
 	int (*ask)(const struct btf_kernel *btf);
-} rows[] = {
+} probe_rows[] = {
 	{ { "privilege", "programs can be loaded: CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN", NULL, NULL },
 	  has_privilege },
 	{ { "no lockdown", "programs can read the kernel's memory", NULL, NULL }, is_open },
@@ -433,16 +433,16 @@ static const struct {
 	  has_syscall_test_run },
 };
 
-enum { ROW_COUNT = sizeof rows / sizeof *rows };
+enum { ROW_COUNT = sizeof probe_rows / sizeof *probe_rows };
 
 const struct probe *probe_get(size_t index)
 {
-	return index < ROW_COUNT ? &rows[index].probe : NULL;
+	return index < ROW_COUNT ? &probe_rows[index].probe : NULL;
 }
 
 int probe_ask(size_t index, const struct btf_kernel *btf)
 {
-	return index < ROW_COUNT ? rows[index].ask(btf) : -EINVAL;
+	return index < ROW_COUNT ? probe_rows[index].ask(btf) : -EINVAL;
 }
 
 int probe_permission(struct asterism_diag *diag)

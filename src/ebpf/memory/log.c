@@ -37,7 +37,7 @@ static void let_go(struct emit *emit, uint32_t stays)
 	ebpf_jump_if_imm(emit->as, BPF_JNE, R1, 1, stays);
 }
 
-static struct emit_stock stock_of(const struct emit *emit)
+static struct emit_stock log_stock_of(const struct emit *emit)
 {
 	return (struct emit_stock){
 		.places = &emit->at->log,
@@ -102,7 +102,7 @@ static uint32_t function_keep(struct emit *emit, uint32_t take)
 
 void emit_log_functions(struct emit *emit)
 {
-	struct emit_stock stock = stock_of(emit);
+	struct emit_stock stock = log_stock_of(emit);
 
 	if (!emit->plan->history.log_entries)
 		return;

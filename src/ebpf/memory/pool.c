@@ -20,7 +20,7 @@ static void forget_history(struct emit *emit, uint32_t stays)
 }
 
 /* The places of runs. */
-static struct emit_stock stock_of(const struct emit *emit)
+static struct emit_stock pool_stock_of(const struct emit *emit)
 {
 	return (struct emit_stock){
 		.places = &emit->at->runs,
@@ -59,7 +59,7 @@ static void take_pool_place(struct emit *emit, uint32_t none, bool spares)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t slow = ebpf_label(as), full = ebpf_label(as), busy = ebpf_label(as), taken = ebpf_label(as);
-	struct emit_stock stock = stock_of(emit);
+	struct emit_stock stock = pool_stock_of(emit);
 
 	emit_cpu_line(emit, R1, slow);
 	if (emit->at->keeps_one) {
@@ -123,7 +123,7 @@ void emit_release(struct emit *emit, size_t number)
 {
 	struct ebpf_asm *as = emit->as;
 	uint32_t slow = ebpf_label(as), done = ebpf_label(as);
-	struct emit_stock stock = stock_of(emit);
+	struct emit_stock stock = pool_stock_of(emit);
 
 	emit_log_forget(emit, R7, sizeof(struct matcher_run));
 	memory_count_opener(emit, -1);
@@ -148,7 +148,7 @@ void emit_release(struct emit *emit, size_t number)
 
 void emit_functions_new(struct emit *emit)
 {
-	struct emit_stock stock = stock_of(emit);
+	struct emit_stock stock = pool_stock_of(emit);
 
 	emit_log_functions(emit);
 	emit->functions.take = memory_stock_function_take(emit, &stock);

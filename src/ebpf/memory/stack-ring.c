@@ -5,7 +5,7 @@
 
 #include "ebpf/memory/emit.h"
 
-#define ENTRY(member) offsetof(struct stack_ring_entry, member)
+#define RING_ENTRY(member) offsetof(struct stack_ring_entry, member)
 
 /* r6 = a new number, r8 = the address of its entry. Leaves for no with number 0. */
 static void choose_entry(const struct emit *emit, const struct memory_ring *ring, uint32_t no)
@@ -30,20 +30,20 @@ void memory_ring_claim(struct emit *emit, const struct memory_ring *ring, uint32
 	struct ebpf_asm *as = emit->as;
 
 	choose_entry(emit, ring, no);
-	ebpf_load(as, BPF_DW, R0, R8, ENTRY(number));
+	ebpf_load(as, BPF_DW, R0, R8, RING_ENTRY(number));
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, -1, no);
 	ebpf_mov(as, R2, R0);
 	ebpf_mov_imm(as, R3, STACK_RING_BUSY);
-	ebpf_atomic_exchange_if(as, BPF_DW, R8, ENTRY(number), R3);
+	ebpf_atomic_exchange_if(as, BPF_DW, R8, RING_ENTRY(number), R3);
 	ebpf_jump_if(as, BPF_JNE, R0, R2, no);
 	ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
-	ebpf_store(as, BPF_DW, R8, ENTRY(ids), R0);
+	ebpf_store(as, BPF_DW, R8, RING_ENTRY(ids), R0);
 }
 
 void memory_ring_publish(struct emit *emit)
 {
 	ebpf_mov(emit->as, R1, R6);
-	ebpf_emit(emit->as, insn_atomic(BPF_DW, BPF_XCHG, R8, ENTRY(number), R1));
+	ebpf_emit(emit->as, insn_atomic(BPF_DW, BPF_XCHG, R8, RING_ENTRY(number), R1));
 }
 
 const void *stack_ring_find(const struct memory *memory, const struct memory_ring *ring, uint64_t number, uint64_t ids)

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ENTRY(member) offsetof(struct stack_entry, member)
+#define TABLE_ENTRY(member) offsetof(struct stack_entry, member)
 
 static bool is_asked_for(const struct plan *plan)
 {
@@ -54,22 +54,22 @@ static uint32_t function_stack(struct emit *emit)
 
 	ebpf_note(as, "take the stack of the current thread");
 	memory_ring_claim(emit, &memory->stacks, no);
-	ebpf_store_imm(as, BPF_DW, R8, ENTRY(copy), 0);
+	ebpf_store_imm(as, BPF_DW, R8, TABLE_ENTRY(copy), 0);
 	ebpf_call(as, BPF_FUNC_get_current_task_btf);
 	ebpf_mov(as, R1, R0);
 	ebpf_mov(as, R2, R8);
-	ebpf_alu_imm(as, BPF_ADD, R2, ENTRY(frames));
+	ebpf_alu_imm(as, BPF_ADD, R2, TABLE_ENTRY(frames));
 	ebpf_mov_imm(as, R3, PROGRAM_FRAMES_MAX * 8);
 	ebpf_mov_imm(as, R4, BPF_F_USER_STACK);
 	ebpf_call(as, BPF_FUNC_get_task_stack);
-	ebpf_store(as, BPF_DW, R8, ENTRY(bytes), R0);
+	ebpf_store(as, BPF_DW, R8, TABLE_ENTRY(bytes), R0);
 	ebpf_jump_if_imm(as, BPF_JSGT, R0, 0, taken);
 	ebpf_mov_imm(as, R6, 0);
 	ebpf_jump(as, publish);
 	ebpf_bind(as, taken);
 	if (memory->copies.entries) {
 		ebpf_call_function(as, copy);
-		ebpf_store(as, BPF_DW, R8, ENTRY(copy), R0);
+		ebpf_store(as, BPF_DW, R8, TABLE_ENTRY(copy), R0);
 	}
 	ebpf_bind(as, publish);
 	memory_ring_publish(emit);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORD = 8 };
+enum { USDT_WORD = 8 };
 
 static struct source_node *new_node(struct source_binding *binding, const struct source_node *node)
 {
@@ -28,7 +28,7 @@ static struct source_node *new_node(struct source_binding *binding, const struct
 
 static struct source_node *new_register(struct source_binding *binding, int32_t offset)
 {
-	return new_node(binding, &(struct source_node){ .op = SOURCE_CTX, .value = offset, .bytes = WORD });
+	return new_node(binding, &(struct source_node){ .op = SOURCE_CTX, .value = offset, .bytes = USDT_WORD });
 }
 
 /* left op right; NULL where one is, or there is no memory. */

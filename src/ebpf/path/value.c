@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-enum { WORD = 8 };
+enum { VALUE_WORD = 8 };
 
 void path_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset)
 {
@@ -40,7 +40,7 @@ static void read_to_slot(struct ebpf_asm *as, int32_t helper, uint32_t bytes, in
 static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
 {
 	uint32_t mark = ebpf_stack_mark(as);
-	int16_t slot = ebpf_stack_take(as, WORD);
+	int16_t slot = ebpf_stack_take(as, VALUE_WORD);
 
 	read_to_slot(as, BPF_FUNC_probe_read_kernel, bytes, slot);
 	ebpf_load(as, BPF_DW, R0, R10, slot);
@@ -108,11 +108,11 @@ static enum source_knowledge load_start(struct ebpf_asm *as, const struct source
 	}
 	if (node->by_helper) {
 		ebpf_mov(as, R3, SOURCE_REG_CONTEXT);
-		path_add_offset(as, R3, node->argument * WORD);
-		read_kernel(as, WORD);
+		path_add_offset(as, R3, node->argument * VALUE_WORD);
+		read_kernel(as, VALUE_WORD);
 		return SOURCE_UNKNOWN;
 	}
-	ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * WORD));
+	ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, (int32_t)(node->argument * VALUE_WORD));
 	return SOURCE_ARGUMENT;
 }
 
@@ -132,7 +132,7 @@ enum source_knowledge path_load_pointers(struct ebpf_asm *as, const struct sourc
 	for (uint32_t i = 0; i < access->pointer_count; i++) {
 		if (may_be_null(node, i))
 			ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
-		knowledge = load_spot(as, style, &access->pointers[i], WORD, knowledge);
+		knowledge = load_spot(as, style, &access->pointers[i], VALUE_WORD, knowledge);
 	}
 	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count))
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
@@ -229,7 +229,7 @@ static struct width emit_narrow(struct ebpf_asm *as, const struct source_style *
 	if ((path->op != SOURCE_ACCESS && path->op != SOURCE_CAST) || access->bits || access->is_pointer ||
 	    access->end > BTF_END_LOAD) {
 		path_emit_value(as, style, path);
-		return (struct width){ WORD, true };
+		return (struct width){ VALUE_WORD, true };
 	}
 	emit_access(as, style, path);
 	return (struct width){ access->bytes, access->is_signed };
@@ -257,7 +257,7 @@ static bool emit_operands(struct ebpf_asm *as, const struct source_style *style,
 	}
 	path_emit_value(as, style, node->left);
 	uint32_t mark = ebpf_stack_mark(as);
-	int16_t slot = ebpf_stack_take(as, WORD);
+	int16_t slot = ebpf_stack_take(as, VALUE_WORD);
 
 	ebpf_store(as, BPF_DW, R10, slot, R0);
 	path_emit_value(as, style, node->right);
@@ -271,7 +271,7 @@ static bool emit_operands(struct ebpf_asm *as, const struct source_style *style,
 static void emit_product(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
 	uint32_t mark = ebpf_stack_mark(as), none = ebpf_label(as);
-	int16_t slot = ebpf_stack_take(as, WORD);
+	int16_t slot = ebpf_stack_take(as, VALUE_WORD);
 
 	path_emit_value(as, style, node->left);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
@@ -315,8 +315,8 @@ void path_forgive_null(struct ebpf_asm *as, const struct source_style *style, co
 static void emit_user_word(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
 	uint32_t mark = ebpf_stack_mark(as), good = ebpf_label(as);
-	int16_t slot = ebpf_stack_take(as, WORD);
-	uint32_t bytes = path->bytes ? path->bytes : WORD;
+	int16_t slot = ebpf_stack_take(as, VALUE_WORD);
+	uint32_t bytes = path->bytes ? path->bytes : VALUE_WORD;
 
 	path_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
@@ -431,7 +431,7 @@ void path_emit_value(struct ebpf_asm *as, const struct source_style *style, cons
 	case SOURCE_KERNEL_WORD:
 		path_emit_value(as, style, path->left);
 		ebpf_mov(as, R3, R0);
-		read_kernel(as, WORD);
+		read_kernel(as, VALUE_WORD);
 		break;
 	case SOURCE_LENGTH:
 		path_emit_length(as, style, path);
@@ -487,7 +487,7 @@ static struct width width_of_value(enum event_value value)
 	case EVENT_I32:
 		return (struct width){ 4, true };
 	default:
-		return (struct width){ WORD, true };
+		return (struct width){ VALUE_WORD, true };
 	}
 }
 

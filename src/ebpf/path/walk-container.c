@@ -43,8 +43,8 @@ struct judging {
  * The function called so, of numbers; each is looked at by the verifier once, where loops in loops would be looked at
  * for every way into them.
  */
-static uint32_t function_of(const struct walking *walking, const char *name, uint32_t numbers,
-			    void (*write)(const struct walking *walking))
+static uint32_t container_function_of(const struct walking *walking, const char *name, uint32_t numbers,
+				      void (*write)(const struct walking *walking))
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t function;
@@ -302,7 +302,7 @@ static void unescape_id(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t again = ebpf_label(as), end = ebpf_label(as);
-	uint32_t put_next = function_of(walking, "put_next", 1, write_put_next);
+	uint32_t put_next = container_function_of(walking, "put_next", 1, write_put_next);
 
 	ebpf_store(as, BPF_DW, R6, PLACE, R7);
 	ebpf_store(as, BPF_DW, R6, BYTES, R8);
@@ -328,7 +328,7 @@ static void write_judge(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	struct judging judging = { .as = as,
-				   .is_hex = function_of(walking, "is_hex", 1, write_is_hex),
+				   .is_hex = container_function_of(walking, "is_hex", 1, write_is_hex),
 				   .copied = ebpf_label(as),
 				   .unescaped = ebpf_label(as),
 				   .none = ebpf_label(as) };
@@ -379,7 +379,7 @@ void walk_write_container(struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t again = ebpf_label(as), none = ebpf_label(as), done = ebpf_label(as);
-	uint32_t judge = function_of(walking, "judge_name", 2, write_judge);
+	uint32_t judge = container_function_of(walking, "judge_name", 2, write_judge);
 	int16_t bytes = ebpf_stack_take(as, WALK_WORD);
 
 	ebpf_mov(as, R7, R1);

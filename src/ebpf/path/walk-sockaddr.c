@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { SUN_PATH = 2, SUN_PATH_BYTES = 108, IP4 = 4, IP6 = 8 };
+enum { SOCKADDR_SUN_PATH = 2, SUN_PATH_BYTES = 108, IP4 = 4, IP6 = 8 };
 
-_Static_assert(sizeof(struct sockaddr_un) == SUN_PATH + SUN_PATH_BYTES, "as long as a path can be");
+_Static_assert(sizeof(struct sockaddr_un) == SOCKADDR_SUN_PATH + SUN_PATH_BYTES, "as long as a path can be");
 
 /* r0 = the 8 bytes at offset of the address. */
 static void fetch_user(const struct walking *walking, int32_t offset)
@@ -35,8 +35,8 @@ static void write_unix(const struct walking *walking)
 	struct ebpf_asm *as = walking->as;
 	uint32_t fits = ebpf_label(as), is_file = ebpf_label(as), none = ebpf_label(as);
 
-	ebpf_jump_if_imm(as, BPF_JSLE, R8, SUN_PATH, none);
-	ebpf_alu_imm(as, BPF_SUB, R8, SUN_PATH);
+	ebpf_jump_if_imm(as, BPF_JSLE, R8, SOCKADDR_SUN_PATH, none);
+	ebpf_alu_imm(as, BPF_SUB, R8, SOCKADDR_SUN_PATH);
 	ebpf_jump_if_imm(as, BPF_JLE, R8, SUN_PATH_BYTES, fits);
 	ebpf_mov_imm(as, R8, SUN_PATH_BYTES);
 	ebpf_bind(as, fits);
@@ -44,7 +44,7 @@ static void write_unix(const struct walking *walking)
 	ebpf_mov(as, R1, R6);
 	ebpf_mov(as, R2, R8);
 	ebpf_mov(as, R3, R7);
-	ebpf_alu_imm(as, BPF_ADD, R3, SUN_PATH);
+	ebpf_alu_imm(as, BPF_ADD, R3, SOCKADDR_SUN_PATH);
 	ebpf_call(as, BPF_FUNC_probe_read_user);
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, walking->fail);
 	ebpf_load(as, BPF_B, R0, R6, 0);

@@ -204,7 +204,7 @@ static const struct walk *find_op_walk(enum source_op op)
 	return &walks[sizeof walks / sizeof *walks - 1];
 }
 
-static uint32_t function_of(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
+static uint32_t walk_function_of(struct ebpf_asm *as, const struct source_style *style, const struct source_node *path)
 {
 	const struct walk *walk = find_op_walk(path->op);
 	struct walking walking = { .as = as, .style = style, .offsets = path->offsets };
@@ -248,7 +248,7 @@ void walk_emit(struct ebpf_asm *as, const struct source_style *style, const stru
 		ebpf_stack_release(as, mark);
 		return;
 	}
-	ebpf_call_function(as, function_of(as, style, path));
+	ebpf_call_function(as, walk_function_of(as, style, path));
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, style->unread);
 	ebpf_store(as, BPF_DW, R10, start, R0);
 	path_emit_memory(as, &style->walk, R3, style->unread);

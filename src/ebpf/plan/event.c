@@ -20,7 +20,8 @@ static bool opens_runs(const struct program_transition *opening, uint32_t count)
 }
 
 /* What transitions of open runs do. */
-static void follow_transitions(const struct plan_draft *draft, const struct plan_rule *rule, struct plan_event *event)
+static void follow_event_transitions(const struct plan_draft *draft, const struct plan_rule *rule,
+				     struct plan_event *event)
 {
 	for (uint32_t state = 1; state < rule->rule->state_count; state++) {
 		uint32_t count;
@@ -112,7 +113,7 @@ int plan_one_event(const struct plan_draft *draft, const struct plan_rule *rule,
 	event->wants = openings > 0 || event->walk_count > 0;
 	event->names_part = plan_is_machine(rule) && event->key &&
 			    program_key_given(draft->program, class, event->key) != program_class_whole(class);
-	follow_transitions(draft, rule, event);
+	follow_event_transitions(draft, rule, event);
 	event->guard = find_guard(draft, rule, event);
 	return plan_fields(draft, rule, event);
 }

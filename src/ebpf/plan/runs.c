@@ -157,7 +157,7 @@ static struct plan_transition transition_from(const struct program *program, con
 	return found;
 }
 
-static void follow_transitions(struct plan_draft *draft, const struct plan_rule *rule)
+static void follow_run_transitions(struct plan_draft *draft, const struct plan_rule *rule)
 {
 	const struct program *program = draft->program;
 
@@ -194,6 +194,6 @@ int plan_runs(struct plan_draft *draft, struct plan_rule *rule)
 	lay_out_stripes(draft->program, rule);
 	error = group_classes(draft, rule);
 	if (!error)
-		follow_transitions(draft, rule);
+		follow_run_transitions(draft, rule);
 	return error;
 }

@@ -37,7 +37,7 @@ static const char *judge_value(const struct plan_draft *draft, const struct prog
 	return NULL;
 }
 
-static const char *judge_statements(const struct program *program, const struct program_rule *rule)
+static const char *obstacle_in_statements(const struct program *program, const struct program_rule *rule)
 {
 	if (program_is_reported(program, rule))
 		return "each match is reported as well";
@@ -51,7 +51,7 @@ static const char *judge_sums(const struct plan_draft *draft, uint32_t rule, uin
 {
 	const struct program *program = draft->program;
 	const struct program_aggregation *row = program_aggregation(program, &program->rules[rule]);
-	const char *why_not = judge_statements(program, &program->rules[rule]);
+	const char *why_not = obstacle_in_statements(program, &program->rules[rule]);
 
 	if (!why_not && draft->options->deliver_all)
 		why_not = "each match is reported as well";
@@ -87,7 +87,7 @@ int ebpf_can_add_up(const struct program *program, uint32_t rule, const char **w
 
 bool ebpf_must_deliver(const struct program *program, uint32_t rule, const char **why_not)
 {
-	return program->rules[rule].aggregation && !judge_statements(program, &program->rules[rule]) &&
+	return program->rules[rule].aggregation && !obstacle_in_statements(program, &program->rules[rule]) &&
 	       !ebpf_can_add_up(program, rule, why_not);
 }
 

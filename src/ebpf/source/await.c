@@ -16,9 +16,9 @@
 
 #define CALL(member) offsetof(struct source_awaited, member)
 
-enum { WORD = 8, ENTRIES_MAX = 64, OLD_PID_ARGUMENT = 1, BPRM_ARGUMENT = 2 };
+enum { AWAITED_WORD = 8, AWAITED_ENTRIES_MAX = 64, OLD_PID_ARGUMENT = 1, BPRM_ARGUMENT = 2 };
 
-_Static_assert(CALL(bprm) == BPRM_ARGUMENT * WORD, "an awaited call is the context of sched_process_exec, too");
+_Static_assert(CALL(bprm) == BPRM_ARGUMENT * AWAITED_WORD, "an awaited call is the context of sched_process_exec, too");
 
 int source_await_init(struct source_await *await, const struct source_await_paths *paths, struct asterism_diag *diag)
 {
@@ -26,7 +26,7 @@ int source_await_init(struct source_await *await, const struct source_await_path
 	await->calls = bpf_map_create(BPF_MAP_TYPE_HASH, "awaited", sizeof(uint32_t), sizeof(struct source_awaited),
 				      SOURCE_AWAITED_MAX, NULL);
 	if (await->calls >= 0)
-		await->count = bpf_map_create(BPF_MAP_TYPE_ARRAY, "awaited_count", 4, WORD, 1, NULL);
+		await->count = bpf_map_create(BPF_MAP_TYPE_ARRAY, "awaited_count", 4, AWAITED_WORD, 1, NULL);
 	int error = await->calls < 0 ? await->calls : await->count;
 
 	return error < 0 ? diag_error(diag, NULL, error, "cannot create the table of calls that wait for strings: %s",
@@ -73,7 +73,7 @@ void source_await_plan(struct source_unit *unit)
 		for (size_t j = 0; j < i; j++)
 			if (unit->entries[j].await >= number && !exclude(entry, &unit->entries[j]))
 				number = unit->entries[j].await + 1;
-		entry->await = number <= ENTRIES_MAX ? number : 0;
+		entry->await = number <= AWAITED_ENTRIES_MAX ? number : 0;
 		unit->awaits = unit->awaits || entry->await;
 	}
 }
@@ -209,7 +209,7 @@ static uint32_t function_note(const struct source_await *await, struct ebpf_asm 
 	ebpf_asm_enter(as, function);
 	ebpf_note(as, "strings that are not there yet: await the call");
 	own.task = own.leaves = false;
-	noting.key = ebpf_stack_take(as, WORD);
+	noting.key = ebpf_stack_take(as, AWAITED_WORD);
 	noting.call = ebpf_stack_take(as, sizeof(struct source_awaited));
 	fresh = ebpf_label(as);
 	ebpf_mov(as, R6, R1);
@@ -238,7 +238,7 @@ void source_await_emit(const struct source_await *await, struct ebpf_asm *as, co
 
 	ebpf_load(as, BPF_DW, R4, R10, context);
 	ebpf_load(as, BPF_DW, R1, R4, 0);
-	ebpf_load(as, BPF_DW, R2, R4, WORD);
+	ebpf_load(as, BPF_DW, R2, R4, AWAITED_WORD);
 	ebpf_mov_imm(as, R3, UINT64_C(1) << (entry->await - 1));
 	ebpf_call_function(as, function);
 }
@@ -249,8 +249,8 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 	struct source_style own = *style;
 
 	ebpf_note(as, "is a call of this thread awaited?");
-	slots->key = ebpf_stack_take(as, WORD);
-	slots->gone = ebpf_stack_take(as, WORD);
+	slots->key = ebpf_stack_take(as, AWAITED_WORD);
+	slots->gone = ebpf_stack_take(as, AWAITED_WORD);
 	own.task = false;
 	if (slots->after_exec)
 		ebpf_mov(as, R8, R1);
@@ -258,7 +258,7 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 	ebpf_load(as, BPF_DW, R1, R1, 0);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
 	if (slots->after_exec)
-		ebpf_load(as, BPF_DW, R0, R8, OLD_PID_ARGUMENT * WORD);
+		ebpf_load(as, BPF_DW, R0, R8, OLD_PID_ARGUMENT * AWAITED_WORD);
 	else
 		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
 	ebpf_store(as, BPF_W, R10, slots->key, R0);
@@ -270,7 +270,7 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 	ebpf_mov(as, R9, R0);
 	ebpf_store_imm(as, BPF_DW, R10, slots->gone, 0);
 	if (slots->after_exec) {
-		ebpf_load(as, BPF_DW, R0, R8, BPRM_ARGUMENT * WORD);
+		ebpf_load(as, BPF_DW, R0, R8, BPRM_ARGUMENT * AWAITED_WORD);
 		ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0)); /* a number from here on, which a map may hold */
 		ebpf_emit(as, insn_alu_imm(BPF_NEG, R0, 0));
 		ebpf_store(as, BPF_DW, R9, CALL(bprm), R0);
@@ -290,7 +290,7 @@ void source_await_emit_ts(struct ebpf_asm *as, uint8_t record)
 
 void source_await_emit_comm(struct ebpf_asm *as, uint8_t record)
 {
-	for (int32_t i = 0; i < EVENT_COMM_BYTES; i += WORD) {
+	for (int32_t i = 0; i < EVENT_COMM_BYTES; i += AWAITED_WORD) {
 		ebpf_load(as, BPF_DW, R0, R9, (int32_t)offsetof(struct source_awaited, comm) + i);
 		ebpf_store(as, BPF_DW, record, (int32_t)offsetof(struct event_header, comm) + i, R0);
 	}

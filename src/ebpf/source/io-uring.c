@@ -141,7 +141,7 @@ uint64_t io_uring_count(const struct io_uring *ring, uint64_t opcodes)
 	return count;
 }
 
-static bool may_be(const struct source_conditions *when, uint16_t call)
+static bool request_may_be(const struct source_conditions *when, uint16_t call)
 {
 	for (uint32_t i = 0; i < when->count; i++) {
 		const struct source_condition *condition = &when->items[i];
@@ -159,7 +159,8 @@ static uint64_t opcodes_of(const struct source_conditions *when)
 
 	for (size_t i = 0; i < sizeof detours / sizeof *detours; i++) {
 		for (uint8_t j = 0; j < detours[i].calls_count; j++)
-			for (size_t k = 0; k < sizeof detours[i].opcodes && may_be(when, detours[i].calls[j]); k++)
+			for (size_t k = 0; k < sizeof detours[i].opcodes && request_may_be(when, detours[i].calls[j]);
+			     k++)
 				opcodes |= UINT64_C(1) << detours[i].opcodes[k];
 	}
 	opcodes &= ~UINT64_C(1); /* unused places of the table */

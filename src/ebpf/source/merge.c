@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { ENTRIES_MAX = 31 }; /* bits of an immediate operand */
+enum { MERGED_ENTRIES_MAX = 31 }; /* bits of an immediate operand */
 
 int source_unit_add_entry(struct source_unit *unit, const struct source_entry *entry)
 {
@@ -65,7 +65,7 @@ static bool may_share(const struct source_unit *unit, const struct source_unit *
 		return false;
 	for (size_t i = 0; i < other->entry_count; i++)
 		entries += !find_entry(unit, &other->entries[i]);
-	return entries <= ENTRIES_MAX;
+	return entries <= MERGED_ENTRIES_MAX;
 }
 
 /* A unit with more entries than there are bits has one probe, where all of them are asked. */
@@ -73,7 +73,7 @@ static void number_entries(struct source_unit *unit)
 {
 	unit->spots[0].cookie = 0;
 	for (size_t i = 0; i < unit->entry_count; i++) {
-		unit->entries[i].bit = unit->entry_count <= ENTRIES_MAX ? UINT64_C(1) << i : 1;
+		unit->entries[i].bit = unit->entry_count <= MERGED_ENTRIES_MAX ? UINT64_C(1) << i : 1;
 		unit->spots[0].cookie |= unit->entries[i].bit;
 	}
 }

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REASON_BYTES = 256 };
+enum { PLAN_REASON_BYTES = 256 };
 
 static bool uses_record(const struct source_node *node)
 {
@@ -30,7 +30,7 @@ static bool uses_record(const struct source_node *node)
 }
 
 /* A source whose texts are parsed, on the way to becoming an entry of a unit. */
-struct draft {
+struct plan_draft {
 	struct source_binding binding;
 	const struct event_type *type;
 	const struct event_hook *source;
@@ -47,7 +47,7 @@ static bool is_needed(const struct source_want *want, uint32_t field)
 	return !want || !want->needs || want->needs->body[field];
 }
 
-static int parse_conditions(struct draft *draft)
+static int parse_conditions(struct plan_draft *draft)
 {
 	struct source_binding *binding = &draft->binding;
 	const struct event_hook *source = draft->source;
@@ -78,7 +78,7 @@ static int parse_conditions(struct draft *draft)
 }
 
 /* Looks for the tracepoint among those of modules, whose types the paths are then resolved against. */
-static int find_in_modules(struct draft *draft)
+static int find_in_modules(struct plan_draft *draft)
 {
 	struct source_binding *binding = &draft->binding;
 	const struct btf_module_search search = {
@@ -104,7 +104,7 @@ static int find_in_modules(struct draft *draft)
 }
 
 /* Finds the tracepoint: as a raw one where paths do not speak of a record, else through tracefs. */
-static int find_tracepoint(struct draft *draft)
+static int find_planned_tracepoint(struct plan_draft *draft)
 {
 	struct source_binding *binding = &draft->binding;
 	const char *colon = strchr(draft->source->tracepoint, ':');
@@ -152,7 +152,7 @@ static bool is_any_number(const struct source_node *path)
 }
 
 /* What a field takes: strings take strings, numbers take numbers, and both take 0. */
-static int resolve_field(struct draft *draft, uint32_t i)
+static int resolve_field(struct plan_draft *draft, uint32_t i)
 {
 	const struct event_field *field = &draft->type->fields[i];
 	struct source_node *path = draft->entry.paths[i];
@@ -181,16 +181,16 @@ static int resolve_field(struct draft *draft, uint32_t i)
 }
 
 /* Puts where before the reason. */
-static void prefix_reason(const struct draft *draft, const char *where)
+static void prefix_reason(const struct plan_draft *draft, const char *where)
 {
-	char text[REASON_BYTES];
+	char text[PLAN_REASON_BYTES];
 
 	snprintf(text, sizeof text, "%s: %s", where, draft->binding.reason);
 	snprintf(draft->binding.reason, draft->binding.size, "%s", text);
 }
 
 /* Whose event it is must be known: memory of the user may not be there. */
-static int resolve_scope(struct draft *draft, struct source_node *path)
+static int resolve_scope(struct plan_draft *draft, struct source_node *path)
 {
 	int result = path_resolve_integer(&draft->binding, path);
 
@@ -200,9 +200,9 @@ static int resolve_scope(struct draft *draft, struct source_node *path)
 	return -EINVAL;
 }
 
-static int resolve_draft(struct draft *draft)
+static int resolve_draft(struct plan_draft *draft)
 {
-	int result = find_tracepoint(draft);
+	int result = find_planned_tracepoint(draft);
 
 	if (result)
 		return result;
@@ -230,11 +230,11 @@ static int resolve_draft(struct draft *draft)
 	return 0;
 }
 
-static int add_implied_condition(struct draft *draft)
+static int add_implied_condition(struct plan_draft *draft)
 {
 	const char *text = source_implied_when(draft->source->tracepoint);
 	struct source_conditions *when = &draft->entry.when, implied;
-	char reason[REASON_BYTES];
+	char reason[PLAN_REASON_BYTES];
 	struct source_binding binding = draft->binding;
 
 	if (draft->unit.classic || !text)
@@ -266,7 +266,7 @@ static int add_implied_condition(struct draft *draft)
 }
 
 /* want NULL: all fields, for judging only. */
-static int draft_place(struct draft *draft, const struct btf_kernel *btf, struct arena *arena,
+static int draft_place(struct plan_draft *draft, const struct btf_kernel *btf, struct arena *arena,
 		       const struct source_want *want)
 {
 	draft->want = want;
@@ -288,12 +288,12 @@ static int draft_place(struct draft *draft, const struct btf_kernel *btf, struct
 
 /* One draft for each place where the source is met; a tracepoint is one. */
 struct drafts {
-	struct draft *items;
+	struct plan_draft *items;
 	size_t count;
 };
 
 /* one has what all have in common. All of them can be served, or the source cannot. */
-static int draft_source(const struct draft *one, const struct btf_kernel *btf, struct arena *arena,
+static int draft_source(const struct plan_draft *one, const struct btf_kernel *btf, struct arena *arena,
 			const struct source_want *want, struct drafts *drafts)
 {
 	const struct attach_reason reason = { one->binding.reason, one->binding.size };
@@ -362,7 +362,7 @@ static bool is_asked(const struct source_want *want, uint32_t field)
 }
 
 /* A value that says nothing must not be taken for one that does. Several wants of a field hear it once. */
-static int tell_absent_value(struct source_plan *plan, const struct draft *draft, struct asterism_diag *diag)
+static int tell_absent_value(struct source_plan *plan, const struct plan_draft *draft, struct asterism_diag *diag)
 {
 	const struct event_type *type = draft->type;
 
@@ -385,11 +385,11 @@ static int add_want(struct source_plan *plan, const struct btf_kernel *btf, cons
 		    struct asterism_diag *diag)
 {
 	const struct event_type *type = want->type;
-	char reason[REASON_BYTES], first[REASON_BYTES] = "";
+	char reason[PLAN_REASON_BYTES], first[PLAN_REASON_BYTES] = "";
 	uint32_t served = 0;
 
 	for (uint32_t i = 0; i < type->hook_count; i++) {
-		struct draft draft = { .type = type, .source = &type->hooks[i] };
+		struct plan_draft draft = { .type = type, .source = &type->hooks[i] };
 		struct drafts drafts;
 
 		draft.binding.reason = reason;
@@ -494,7 +494,7 @@ int source_plan_split(struct source_plan *plan, size_t index)
 int source_judge(const struct btf_kernel *btf, const struct event_type *type, uint32_t source, char *reason,
 		 size_t size)
 {
-	struct draft draft = { .type = type, .source = &type->hooks[source] };
+	struct plan_draft draft = { .type = type, .source = &type->hooks[source] };
 	struct arena *arena = arena_new();
 	struct drafts drafts;
 

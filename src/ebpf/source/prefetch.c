@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-enum { WORD = 8 };
+enum { PREFETCHED_WORD = 8 };
 
 struct prefetch {
 	struct ebpf_asm *as;
@@ -30,7 +30,7 @@ bool source_prefetch_pays(const struct source_unit *unit)
 
 uint32_t source_prefetch_bytes(const struct source_unit *unit)
 {
-	uint32_t bytes = WORD;
+	uint32_t bytes = PREFETCHED_WORD;
 
 	for (size_t i = 0; i < unit->entry_count; i++)
 		for (uint32_t j = 0; j < unit->entries[i].want->type->field_count; j++)
@@ -62,7 +62,7 @@ static void emit_touch(const struct prefetch *prefetch, const struct source_node
 		emit_read(prefetch, is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user,
 			  is_string     ? prefetch->bytes
 			  : node->bytes ? node->bytes
-					: WORD);
+					: PREFETCHED_WORD);
 		ebpf_jump_if_imm(as, BPF_JSGE, R0, 0, there);
 		if (i == 1) {
 			ebpf_alu_imm(as, BPF_ADD, R6, page);

@@ -14,7 +14,7 @@
 enum { COMM_BYTES = 16, PATH_BYTES = 512, FILE_BYTES = 16384 };
 
 /* What the parts of a filter are emitted with. */
-struct emission {
+struct filter_emission {
 	const struct scope_filter_subject *subject;
 	struct ebpf_asm *as;
 	struct source_binding *binding;
@@ -23,7 +23,7 @@ struct emission {
 };
 
 /* r0 = the value of the path. */
-__attribute__((format(printf, 2, 3))) static void emit_value(struct emission *emission, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void emit_value(struct filter_emission *emission, const char *format, ...)
 {
 	static const struct source_style style = { 0 };
 	struct source_binding *binding = emission->binding;
@@ -43,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static void emit_value(struct emission *em
 }
 
 /* A cgroup is in another one that is the ancestor at its level. */
-static void emit_cgroup(struct emission *emission, const struct ebpf_scope_cgroup *cgroup, uint32_t next)
+static void emit_cgroup(struct filter_emission *emission, const struct ebpf_scope_cgroup *cgroup, uint32_t next)
 {
 	const char *task = emission->subject->task;
 
@@ -56,7 +56,7 @@ static void emit_cgroup(struct emission *emission, const struct ebpf_scope_cgrou
 }
 
 /* The name with its NUL, but for one that is cut. */
-static void emit_comm(struct emission *emission, const char *comm, uint32_t next)
+static void emit_comm(struct filter_emission *emission, const char *comm, uint32_t next)
 {
 	size_t length = strnlen(comm, COMM_BYTES - 1);
 
@@ -67,7 +67,7 @@ static void emit_comm(struct emission *emission, const char *comm, uint32_t next
 	}
 }
 
-static void emit_user(struct emission *emission, uid_t user, uint32_t next)
+static void emit_user(struct filter_emission *emission, uid_t user, uint32_t next)
 {
 	emit_value(emission, "%s->cred->uid.val", emission->subject->task);
 	ebpf_mov_imm(emission->as, R1, user);
@@ -75,13 +75,13 @@ static void emit_user(struct emission *emission, uid_t user, uint32_t next)
 }
 
 /* Between the alternatives of a part: one that holds ends the part, the last that does not ends all. */
-static void end_alternative(struct emission *emission, uint32_t next)
+static void end_alternative(struct filter_emission *emission, uint32_t next)
 {
 	ebpf_jump(emission->as, emission->passes);
 	ebpf_bind(emission->as, next);
 }
 
-static void end_filter_part(struct emission *emission)
+static void end_filter_part(struct filter_emission *emission)
 {
 	ebpf_jump(emission->as, emission->fails);
 	ebpf_bind(emission->as, emission->passes);
@@ -91,7 +91,7 @@ static void end_filter_part(struct emission *emission)
 int scope_filter_emit(const struct ebpf_scope_filter *filter, const struct scope_filter_subject *subject,
 		      struct ebpf_asm *as, struct source_binding *binding, uint32_t label)
 {
-	struct emission emission = { subject, as, binding, ebpf_label(as), label, 0 };
+	struct filter_emission emission = { subject, as, binding, ebpf_label(as), label, 0 };
 
 	for (size_t i = 0; i < filter->cgroup_count; i++) {
 		uint32_t next = ebpf_label(as);

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CACHE_LINE_BYTES = 64, COUNTER_BYTES = sizeof(struct source_counters), LOADERS_MAX = 4 };
+enum { CACHE_LINE_BYTES = 64, SET_COUNTER_BYTES = sizeof(struct source_counters), LOADERS_MAX = 4 };
 
 /* How often misses are asked for at least. */
 static const uint64_t misses_wait_ns = 1000 * 1000 * 1000;
@@ -70,7 +70,7 @@ static void set_codegen_unread(void *context, struct ebpf_asm *as, const struct 
 static int make_program_memory(struct source_set *set, struct loaded *program, uint32_t scratch,
 			       struct asterism_diag *diag)
 {
-	program->stride = (COUNTER_BYTES + scratch + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+	program->stride = (SET_COUNTER_BYTES + scratch + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
 	uint32_t bytes = program->stride * set->cpu_count + SOURCE_CALLS;
 	int result = ebpf_array_init(&program->area, "program", bytes, 1, PROT_READ | PROT_WRITE);
 
@@ -119,7 +119,7 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 	if (!as)
 		return NULL;
 	emit.style.walk = emit.memory;
-	emit.style.walk.offset = COUNTER_BYTES + source_scratch_bytes(unit);
+	emit.style.walk.offset = SET_COUNTER_BYTES + source_scratch_bytes(unit);
 	source_emit_unit(as, unit, &emit);
 	return as;
 }

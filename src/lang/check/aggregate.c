@@ -12,7 +12,8 @@ static struct lang_expr *check_value(struct lang_check *c, const struct lang_syn
 }
 
 /* Whether the name is new among names; number is that of its value. */
-static bool check_name(struct lang_check *c, struct lang_names *names, const struct lang_word *name, const char *where)
+static bool check_column_name(struct lang_check *c, struct lang_names *names, const struct lang_word *name,
+			      const char *where)
 {
 	static const char *const keys[] = { "aggregate", "by", "names", "other" };
 
@@ -66,7 +67,7 @@ static void check_aggregates(struct lang_check *c)
 
 		if (at->op != LANG_COUNT_OF && (!expr || !check_number(c, at->op, expr)))
 			continue;
-		if (check_name(c, names, &at->value.name, "AGGREGATE"))
+		if (check_column_name(c, names, &at->value.name, "AGGREGATE"))
 			c->rule->aggregates[c->rule->aggregate_count++] = (struct lang_aggregate){
 				.op = at->op,
 				.value = { .expr = expr, .name = at->value.name.text, .location = at->value.location },
@@ -100,7 +101,7 @@ static void check_by(struct lang_check *c)
 	for (const struct lang_syntax_value *at = c->syntax->by; at; at = at->next) {
 		struct lang_expr *expr = check_value(c, at);
 
-		if (!check_name(c, names, &at->name, "BY") || !expr)
+		if (!check_column_name(c, names, &at->name, "BY") || !expr)
 			continue;
 		bytes += value_key_bytes(expr);
 		c->rule->by[c->rule->by_count++] =

@@ -12,7 +12,7 @@ struct source {
 	const struct event_field *field;
 };
 
-static const char *sort_of(const struct event_field *field)
+static const char *sort_of_field(const struct event_field *field)
 {
 	enum lang_kind kind = lang_kind_of(field->value);
 
@@ -31,9 +31,10 @@ static bool take_field(struct lang_check *c, struct source *source, uint32_t ind
 			   "'%s' is a real number and cannot be a key", found->field->name);
 		return false;
 	}
-	if (source->field && strcmp(sort_of(source->field), sort_of(found->field)) != 0) {
+	if (source->field && strcmp(sort_of_field(source->field), sort_of_field(found->field)) != 0) {
 		lang_error(c->report, location, NULL, "the key '%s' is %s in '%s' but %s in '%s'", key->name,
-			   sort_of(source->field), source->type->name, sort_of(found->field), found->type->name);
+			   sort_of_field(source->field), source->type->name, sort_of_field(found->field),
+			   found->type->name);
 		return false;
 	}
 	if (!source->field)
@@ -150,8 +151,8 @@ static void check_any(struct lang_check *c, const struct lang_syntax_transition 
 		lang_error(c->report, &syntax->copy_by.location, NULL, "a transition with '*' copies nothing");
 }
 
-static void check_copy(struct lang_check *c, struct source *sources, const struct lang_syntax_transition *syntax,
-		       struct lang_transition *transition)
+static void check_copied_key(struct lang_check *c, struct source *sources, const struct lang_syntax_transition *syntax,
+			     struct lang_transition *transition)
 {
 	const struct lang_syntax_by *any = find_any(&syntax->copy_by);
 
@@ -184,7 +185,7 @@ static void check_key_fields(struct lang_check *c, struct source *sources, const
 		fine = take_named(c, sources, syntax, transition);
 	c->scope->lost |= !fine;
 	if (syntax->copy_by.location.line)
-		check_copy(c, sources, syntax, transition);
+		check_copied_key(c, sources, syntax, transition);
 }
 
 /* An event concerns one instance, or those that one BY finds, wherever it is named. */

@@ -22,8 +22,8 @@ bool lang_is_event_name(struct lang_check *c, const struct lang_word *word)
 	return false;
 }
 
-static struct lang_expr *refer(struct lang_check *c, const struct lang_syntax_expr *syntax, enum lang_op op,
-			       uint32_t element, enum lang_kind kind)
+static struct lang_expr *refer_in_machine(struct lang_check *c, const struct lang_syntax_expr *syntax, enum lang_op op,
+					  uint32_t element, enum lang_kind kind)
 {
 	struct lang_expr *expr = kind ? lang_new_expr(c, op, kind, &syntax->location) : NULL;
 
@@ -39,7 +39,7 @@ static struct lang_expr *refer_to(struct lang_check *c, const struct lang_syntax
 	const struct lang_machine *machine = c->scope->machine;
 	bool is_key = op == LANG_KEY;
 	enum lang_kind kind = is_key ? machine->keys[index].kind : machine->variables[index].kind;
-	struct lang_expr *expr = refer(c, syntax, op, index, kind);
+	struct lang_expr *expr = refer_in_machine(c, syntax, op, index, kind);
 
 	if (expr)
 		expr->meaning = is_key ? machine->keys[index].meaning : machine->variables[index].meaning;
@@ -81,7 +81,8 @@ static void no_name(struct lang_check *c, const struct lang_word *word)
 static struct lang_expr *field_expr(struct lang_check *c, const struct lang_syntax_expr *syntax,
 				    const struct event_field *field)
 {
-	struct lang_expr *expr = field ? refer(c, syntax, LANG_FIELD, UINT32_MAX, lang_kind_of(field->value)) : NULL;
+	struct lang_expr *expr =
+		field ? refer_in_machine(c, syntax, LANG_FIELD, UINT32_MAX, lang_kind_of(field->value)) : NULL;
 
 	if (expr) {
 		expr->field = field;

@@ -144,7 +144,7 @@ static bool takes_events(const struct lang_syntax_machine *syntax)
 	return at != NULL;
 }
 
-static void check_parts(struct lang_check *c)
+static void check_machine_parts(struct lang_check *c)
 {
 	const struct lang_syntax_machine *syntax = c->scope->syntax;
 	struct lang_names *states;
@@ -180,7 +180,7 @@ static bool changes_system(const struct lang_block *block)
 }
 
 /* As for rules: REPLACE where a flood must not keep the machine from seeing what comes after it. */
-static enum lang_full full_of(const struct lang_scope *scope)
+static enum lang_full full_of_scope(const struct lang_scope *scope)
 {
 	const struct lang_machine *machine = scope->machine;
 	bool acts = false;
@@ -213,7 +213,7 @@ void lang_check_machine(struct lang_check *c, const struct lang_syntax_machine *
 	}
 	lang_check_properties(c, &syntax->properties, &machine->properties);
 	c->scope = &scope;
-	check_parts(c);
-	machine->full = full_of(&scope);
+	check_machine_parts(c);
+	machine->full = full_of_scope(&scope);
 	c->scope = NULL;
 }

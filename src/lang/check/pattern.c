@@ -11,17 +11,17 @@ struct surroundings {
 };
 
 /* Words that have a meaning inside expressions and so cannot name an event. */
-static const char *const reserved[] = { "AND", "OR", "NOT", "IN", "LIKE", "AS", "TRUE", "FALSE" };
+static const char *const reserved_in_pattern[] = { "AND", "OR", "NOT", "IN", "LIKE", "AS", "TRUE", "FALSE" };
 
 static struct lang_structure *build(struct lang_check *c, const struct lang_syntax_structure *syntax,
 				    struct surroundings around);
 
-static void check_name(struct lang_check *c, const struct lang_word *name, struct lang_element *element)
+static void check_element_name(struct lang_check *c, const struct lang_word *name, struct lang_element *element)
 {
 	uint32_t index = (uint32_t)(element - c->rule->elements);
 
-	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-		if (lang_word_is(name->text, strlen(name->text), reserved[i])) {
+	for (size_t i = 0; i < sizeof reserved_in_pattern / sizeof *reserved_in_pattern; i++) {
+		if (lang_word_is(name->text, strlen(name->text), reserved_in_pattern[i])) {
 			lang_error(c->report, &name->location, NULL, "'%s' is a keyword and cannot name an event",
 				   name->text);
 			return;
@@ -55,7 +55,7 @@ static void build_element(struct lang_check *c, const struct lang_syntax_structu
 		.group = around->group,
 	};
 	if (syntax->name.text)
-		check_name(c, &syntax->name, element);
+		check_element_name(c, &syntax->name, element);
 }
 
 static bool build_children(struct lang_check *c, const struct lang_syntax_structure *syntax,

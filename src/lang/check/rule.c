@@ -99,7 +99,7 @@ static void check_per_process(struct lang_check *c)
 }
 
 /* REPLACE where a flood must not keep the rule from seeing what comes after it. */
-static enum lang_full full_of(const struct lang_check *c)
+static enum lang_full full_of_rule(const struct lang_check *c)
 {
 	const struct lang_rule *rule = c->rule;
 	bool acts = false;
@@ -152,5 +152,5 @@ void lang_check_rule(struct lang_check *c, const struct lang_syntax_rule *syntax
 	lang_check_veto(c);
 	check_latest(c);
 	check_per_process(c);
-	rule->full = full_of(c);
+	rule->full = full_of_rule(c);
 }

@@ -24,7 +24,7 @@ static void check_target(struct lang_check *c, const struct lang_names *states,
 }
 
 /* Copies are made beside what happens to the original, which alone is told. */
-static void check_copy(struct lang_check *c, const struct lang_transition *transition)
+static void check_transition_copy(struct lang_check *c, const struct lang_transition *transition)
 {
 	static const char hint[] = "let the original report it, by another transition for the event";
 	const struct lang_machine *machine = c->scope->machine;
@@ -63,7 +63,7 @@ static void check_transition(struct lang_check *c, const struct lang_names *stat
 	if (!transition->is_any)
 		lang_check_block(c, &syntax->block, &transition->block);
 	if (transition->copy_by)
-		check_copy(c, transition);
+		check_transition_copy(c, transition);
 }
 
 /* Two transitions without WHERE for one event: the second is never taken. */

@@ -22,11 +22,11 @@ static uint32_t count_parts(const struct lang_syntax_expr *expr)
 	return count;
 }
 
-static void check_parts(struct lang_check *c, const struct lang_syntax_expr *expr)
+static void check_condition_parts(struct lang_check *c, const struct lang_syntax_expr *expr)
 {
 	if (is_and(expr)) {
 		for (const struct lang_syntax_expr *part = expr->list; part; part = part->next)
-			check_parts(c, part);
+			check_condition_parts(c, part);
 		return;
 	}
 	struct lang_expr *checked = lang_check_condition(c, expr);
@@ -38,7 +38,7 @@ static void check_parts(struct lang_check *c, const struct lang_syntax_expr *exp
 }
 
 /* The sorts of values that can be equal to each other. */
-static const char *sort_of(enum event_value value)
+static const char *sort_of_value(enum event_value value)
 {
 	enum lang_kind kind = lang_kind_of(value);
 
@@ -60,9 +60,9 @@ static bool check_join_fields(struct lang_check *c, const struct lang_word *word
 		if (!field)
 			return false;
 		join->fields[i] = field;
-		if (first && strcmp(sort_of(field->value), sort_of(first->value)) != 0) {
+		if (first && strcmp(sort_of_value(field->value), sort_of_value(first->value)) != 0) {
 			lang_error(c->report, &word->location, NULL, "'%s' is %s in '%s' but %s in '%s'", word->text,
-				   sort_of(first->value), model->type->name, sort_of(field->value),
+				   sort_of_value(first->value), model->type->name, sort_of_value(field->value),
 				   element->type->name);
 			return false;
 		}
@@ -117,7 +117,7 @@ void lang_check_where(struct lang_check *c)
 	c->context = LANG_IN_CONDITION;
 	for (const struct lang_syntax_condition *at = c->syntax->conditions; at; at = at->next) {
 		if (at->expr)
-			check_parts(c, at->expr);
+			check_condition_parts(c, at->expr);
 		else
 			lang_check_join(c, &at->join);
 	}

@@ -49,7 +49,7 @@ bool lang_parse_name(struct lang_parser *p, const struct diag_location *first, s
 	return name->text != NULL;
 }
 
-static bool parse_value(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_value ***end)
+static bool parse_action_value(struct lang_parser *p, struct lang_syntax_rule *rule, struct lang_syntax_value ***end)
 {
 	struct lang_syntax_value *value = lang_node(p, sizeof *value);
 	struct diag_location first = p->token.location;
@@ -86,7 +86,7 @@ bool lang_parse_return(struct lang_parser *p, struct lang_syntax_rule *rule)
 	if (!lang_list_begin(p, &list))
 		return true;
 	do {
-		parsed = parse_value(p, rule, &end);
+		parsed = parse_action_value(p, rule, &end);
 	} while (lang_list_next(p, &list, parsed));
 	return true;
 }

@@ -50,7 +50,7 @@ static bool is_header_word(const struct lang_parser *p)
 }
 
 /* A value; or a header field that stands alone: that of the event that completes the match. */
-static bool parse_value(struct lang_parser *p, struct lang_syntax_value *value, const char *expect)
+static bool parse_aggregate_value(struct lang_parser *p, struct lang_syntax_value *value, const char *expect)
 {
 	bool alone = p->ahead.kind != LANG_TOKEN_DOT && p->ahead.kind != LANG_TOKEN_LBRACKET;
 
@@ -74,7 +74,8 @@ static bool parse_aggregate(struct lang_parser *p, struct lang_syntax_aggregate 
 	if (aggregate->op != LANG_COUNT_OF) {
 		static const char hint[] = "write the value after it: 'SUM(b.ts - a.ts)'";
 
-		if (!lang_expect(p, LANG_TOKEN_LPAREN, "'('", hint) || !parse_value(p, &aggregate->value, "')'") ||
+		if (!lang_expect(p, LANG_TOKEN_LPAREN, "'('", hint) ||
+		    !parse_aggregate_value(p, &aggregate->value, "')'") ||
 		    !lang_expect(p, LANG_TOKEN_RPAREN, "')'", NULL))
 			return false;
 	} else if (p->token.kind == LANG_TOKEN_LPAREN) {
@@ -109,7 +110,7 @@ static bool parse_aggregates(struct lang_parser *p, struct lang_syntax_rule *rul
 	return !list.broken;
 }
 
-static bool parse_by(struct lang_parser *p, struct lang_syntax_rule *rule)
+static bool parse_aggregate_by(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	struct lang_list list = { .separator = LANG_TOKEN_COMMA,
 				  .closer = LANG_TOKEN_RBRACE,
@@ -125,7 +126,8 @@ static bool parse_by(struct lang_parser *p, struct lang_syntax_rule *rule)
 		struct lang_syntax_value *value = lang_node(p, sizeof *value);
 		struct diag_location first = p->token.location;
 
-		parsed = value && parse_value(p, value, "',' or '}'") && lang_parse_name(p, &first, &value->name);
+		parsed = value && parse_aggregate_value(p, value, "',' or '}'") &&
+			 lang_parse_name(p, &first, &value->name);
 		if (parsed) {
 			*end = value;
 			end = &value->next;
@@ -162,7 +164,7 @@ bool lang_parse_aggregate(struct lang_parser *p, struct lang_syntax_rule *rule)
 	static const struct part {
 		const char *word;
 		bool (*parse)(struct lang_parser *p, struct lang_syntax_rule *rule);
-	} parts[] = { { "BY", parse_by }, { "TOP", parse_top }, { "EVERY", parse_every } };
+	} parts[] = { { "BY", parse_aggregate_by }, { "TOP", parse_top }, { "EVERY", parse_every } };
 
 	if (!parse_aggregates(p, rule))
 		return false;

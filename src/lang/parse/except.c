@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static struct lang_syntax_condition *parse_condition(struct lang_parser *p)
+static struct lang_syntax_condition *parse_except_condition(struct lang_parser *p)
 {
 	struct lang_syntax_condition *condition = lang_node(p, sizeof *condition);
 
@@ -33,7 +33,7 @@ bool lang_parse_except(struct lang_parser *p, struct lang_syntax_rule *rule)
 	if (!lang_list_begin(p, &list))
 		return true;
 	do {
-		condition = parse_condition(p);
+		condition = parse_except_condition(p);
 		if (condition && !lang_list_item_ends(p, &list))
 			condition = NULL;
 		if (condition) {
@@ -56,7 +56,7 @@ static bool parse_line(struct lang_parser *p, struct lang_syntax_exception *exce
 	    !lang_expect(p, LANG_TOKEN_COLON, "':'", hint))
 		return false;
 	do {
-		struct lang_syntax_condition *condition = parse_condition(p);
+		struct lang_syntax_condition *condition = parse_except_condition(p);
 
 		if (!condition)
 			return false;

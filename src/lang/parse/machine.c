@@ -55,7 +55,7 @@ static void note_given(struct lang_parser *p, struct diag_location *given, const
 	lang_advance(p);
 }
 
-static bool parse_pool(struct lang_parser *p, struct lang_syntax_machine *machine)
+static bool parse_machine_pool(struct lang_parser *p, struct lang_syntax_machine *machine)
 {
 	note_given(p, &machine->pool_location, "POOL");
 	if (!lang_parse_pool_size(p, "instances", "POOL", &machine->pool))
@@ -229,7 +229,7 @@ static bool parse_part(struct lang_parser *p, struct lang_syntax_machine *machin
 	if (p->ahead.kind == LANG_TOKEN_COLON || lang_token_is(token, "VAR"))
 		return parse_variable(p, machine);
 	if (lang_token_is(token, "POOL"))
-		return parse_pool(p, machine);
+		return parse_machine_pool(p, machine);
 	if (lang_token_is(token, "TRAIL"))
 		return parse_trail(p, machine);
 	if (lang_token_is(token, "EXCEPT"))

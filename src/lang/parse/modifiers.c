@@ -57,7 +57,7 @@ enum lang_full lang_parse_full(struct lang_parser *p)
 	return lang_accept_word(p, "REFUSE") ? LANG_REFUSE : LANG_FULL_DEFAULT;
 }
 
-static bool parse_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
+static bool parse_rule_pool(struct lang_parser *p, struct lang_syntax_rule *rule)
 {
 	if (!lang_parse_pool_size(p, "runs", "POOL", &rule->pool) || !parse_shares(p, rule))
 		return false;
@@ -175,7 +175,7 @@ static const struct modifier {
 	[LANG_DO] = { "DO", lang_parse_do },
 	[LANG_OVER] = { "OVER", parse_over },
 	[LANG_AFTER] = { "AFTER", parse_after },
-	[LANG_POOL] = { "POOL", parse_pool },
+	[LANG_POOL] = { "POOL", parse_rule_pool },
 	[LANG_ON] = { "ON", parse_on },
 	[LANG_SEVERITY] = { "SEVERITY", parse_severity },
 	[LANG_TAGS] = { "TAGS", parse_tags },

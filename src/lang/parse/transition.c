@@ -25,7 +25,7 @@ static bool parse_by_item(struct lang_parser *p, struct lang_syntax_by *by)
 }
 
 /* { field, ... } behind BY */
-static bool parse_by(struct lang_parser *p, struct lang_syntax_by_list *by_list)
+static bool parse_by_list(struct lang_parser *p, struct lang_syntax_by_list *by_list)
 {
 	struct lang_list list = {
 		.separator = LANG_TOKEN_COMMA, .closer = LANG_TOKEN_RBRACE, .item = "a field", .expect = "',' or '}'"
@@ -59,9 +59,9 @@ static bool parse_on_event(struct lang_parser *p, struct lang_syntax_transition 
 		return false;
 	if (lang_accept(p, LANG_TOKEN_COLON) && !lang_take_word(p, &transition->name, "a name for the event"))
 		return false;
-	if (lang_token_is(&p->token, "BY") && !parse_by(p, &transition->by))
+	if (lang_token_is(&p->token, "BY") && !parse_by_list(p, &transition->by))
 		return false;
-	return !lang_accept_word(p, "COPY") || parse_by(p, &transition->copy_by);
+	return !lang_accept_word(p, "COPY") || parse_by_list(p, &transition->copy_by);
 }
 
 /* What stands behind AFTER. */

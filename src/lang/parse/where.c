@@ -21,7 +21,8 @@ static bool parse_join(struct lang_parser *p, struct lang_syntax_condition *cond
 	return false;
 }
 
-static bool parse_condition(struct lang_parser *p, const struct lang_list *list, struct lang_syntax_condition ***end)
+static bool parse_where_condition(struct lang_parser *p, const struct lang_list *list,
+				  struct lang_syntax_condition ***end)
 {
 	struct lang_syntax_condition *condition = lang_node(p, sizeof *condition);
 
@@ -59,7 +60,7 @@ bool lang_parse_where(struct lang_parser *p, struct lang_syntax_rule *rule)
 	while (*end)
 		end = &(*end)->next;
 	do {
-		parsed = parse_condition(p, &list, &end);
+		parsed = parse_where_condition(p, &list, &end);
 	} while (lang_list_next(p, &list, parsed));
 	rule->broken[LANG_WHERE] |= list.broken;
 	return true;

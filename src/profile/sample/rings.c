@@ -84,7 +84,7 @@ struct sampled {
 	uint64_t more[]; /* with registers: which they are, 0 for none, and these */
 };
 
-struct mapped {
+struct mapped_ring {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t start, length, offset;
@@ -333,7 +333,7 @@ static bool is_whole_record(const struct perf_event_header *header)
 {
 	static const size_t least[] = {
 		[PERF_RECORD_SAMPLE] = sizeof(struct sampled),
-		[PERF_RECORD_MMAP2] = sizeof(struct mapped) + sizeof(uint64_t),
+		[PERF_RECORD_MMAP2] = sizeof(struct mapped_ring) + sizeof(uint64_t),
 		[PERF_RECORD_FORK] = sizeof(struct forked),
 		[PERF_RECORD_COMM] = sizeof(struct named) + sizeof(uint64_t),
 		[PERF_RECORD_LOST] = sizeof(struct lost),
@@ -420,7 +420,7 @@ static bool parse_perf_record(const struct rings *rings, const struct perf_event
 			      struct sample_record *record, char name[NAME_BYTES])
 {
 	const struct sampled *sampled = (const void *)header;
-	const struct mapped *mapped = (const void *)header;
+	const struct mapped_ring *mapped = (const void *)header;
 	const struct forked *forked = (const void *)header;
 	const struct named *named = (const void *)header;
 	size_t room;

@@ -12,16 +12,16 @@
 #include <errno.h>
 #include <string.h>
 
-enum { NAME_BYTES = 16, KNOWN_MAX = 1 << 20 };
+enum { THREAD_NAME_BYTES = 16, KNOWN_MAX = 1 << 20 };
 
-struct known {
+struct known_thread {
 	uint32_t tid, pid, thread; /* thread: of the profile; HASH_NONE: it has not been counted */
-	char name[NAME_BYTES];
+	char name[THREAD_NAME_BYTES];
 };
 
 struct whose {
 	struct profile *profile;
-	struct known *items;
+	struct known_thread *items;
 	size_t count, capacity;
 	struct hash_table by_tid;
 	uint32_t others; /* HASH_NONE: there are none */
@@ -52,7 +52,7 @@ static uint64_t hash_tid(uint32_t tid)
 	return tid * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static struct known *find(const struct whose *whose, uint32_t tid)
+static struct known_thread *find(const struct whose *whose, uint32_t tid)
 {
 	uint32_t number;
 
@@ -64,9 +64,9 @@ static struct known *find(const struct whose *whose, uint32_t tid)
 }
 
 /* NULL: out of memory, or there are too many. */
-static struct known *find_or_add(struct whose *whose, uint32_t tid, uint32_t pid)
+static struct known_thread *find_or_add(struct whose *whose, uint32_t tid, uint32_t pid)
 {
-	struct known *known = find(whose, tid);
+	struct known_thread *known = find(whose, tid);
 
 	if (known || whose->count == KNOWN_MAX ||
 	    alloc_grow(&whose->items, &whose->capacity, whose->count, sizeof *whose->items) ||
@@ -74,15 +74,15 @@ static struct known *find_or_add(struct whose *whose, uint32_t tid, uint32_t pid
 		return known;
 	hash_table_add(&whose->by_tid, hash_tid(tid), (uint32_t)whose->count);
 	known = &whose->items[whose->count++];
-	*known = (struct known){ .tid = tid, .pid = pid, .thread = HASH_NONE };
+	*known = (struct known_thread){ .tid = tid, .pid = pid, .thread = HASH_NONE };
 	return known;
 }
 
 /* Names come from whoever runs: they are kept in one line. */
-static int set_name(struct whose *whose, struct known *known, const char *name)
+static int set_name(struct whose *whose, struct known_thread *known, const char *name)
 {
 	struct profile *profile = whose->profile;
-	size_t length = strnlen(name, NAME_BYTES - 1);
+	size_t length = strnlen(name, THREAD_NAME_BYTES - 1);
 
 	for (size_t i = 0; i < length; i++)
 		known->name[i] = (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i];
@@ -94,8 +94,8 @@ static int set_name(struct whose *whose, struct known *known, const char *name)
 
 static int take_made(struct whose *whose, const struct sample_record *record)
 {
-	struct known *known = find_or_add(whose, record->tid, record->pid);
-	const struct known *maker = find(whose, record->parent_tid);
+	struct known_thread *known = find_or_add(whose, record->tid, record->pid);
+	const struct known_thread *maker = find(whose, record->parent_tid);
 
 	if (!known)
 		return whose->count == KNOWN_MAX ? 0 : -ENOMEM;
@@ -106,7 +106,7 @@ static int take_made(struct whose *whose, const struct sample_record *record)
 
 int whose_take(struct whose *whose, const struct sample_record *record)
 {
-	struct known *known;
+	struct known_thread *known;
 
 	if (record->kind == RECORD_MAPPED)
 		return 0;
@@ -118,7 +118,7 @@ int whose_take(struct whose *whose, const struct sample_record *record)
 	return record->kind == RECORD_SAMPLE ? 0 : set_name(whose, known, record->name);
 }
 
-static int add_thread(struct whose *whose, struct known *known)
+static int add_thread(struct whose *whose, struct known_thread *known)
 {
 	uint32_t name;
 	int result = profile_text(whose->profile, known->name, strlen(known->name), &name);
@@ -139,7 +139,7 @@ static int find_others(struct whose *whose, uint32_t *thread)
 
 int whose_count(struct whose *whose, uint32_t tid, uint32_t function, double weight)
 {
-	struct known *known = find(whose, tid);
+	struct known_thread *known = find(whose, tid);
 	uint32_t thread = known ? known->thread : HASH_NONE;
 	int result = 0;
 

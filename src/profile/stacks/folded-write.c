@@ -43,7 +43,7 @@ int profile_write_folded(FILE *stream, const struct profile *profile, double lea
 	return result ? result : outcome(stream);
 }
 
-static void put_sample(void *context, const uint32_t *functions, unsigned depth, double cost)
+static void put_folded_sample(void *context, const uint32_t *functions, unsigned depth, double cost)
 {
 	struct folded *folded = context;
 
@@ -108,7 +108,7 @@ int profile_write_speedscope(FILE *stream, const struct profile *profile, double
 	fputs("\"activeProfileIndex\":0,\"profiles\":[{\"type\":\"sampled\",\"name\":\"", stream);
 	text_write(stream, profile_get_text(profile, profile->events[0]), TEXT_JSON);
 	fputs(" (stacks estimated)\",\"unit\":\"none\",\"samples\":[", stream);
-	result = profile_each_stack(profile, least, put_sample, &folded, left_out);
+	result = profile_each_stack(profile, least, put_folded_sample, &folded, left_out);
 	fputs("\n],\n\"weights\":[", stream);
 	if (!result)
 		result = profile_each_stack(profile, least, put_weight, &folded, left_out);

@@ -193,7 +193,7 @@ static void choose_scale(struct pprof *pprof)
 
 /* The leaf first. What rounding leaves goes to the next stack, so that what a function calls is not off by more than 1.
  */
-static void put_sample(void *context, const uint32_t *functions, unsigned depth, double cost)
+static void put_pprof_sample(void *context, const uint32_t *functions, unsigned depth, double cost)
 {
 	struct pprof *pprof = context;
 	double before = rint(pprof->sum * pprof->scale), value;
@@ -225,7 +225,7 @@ static int put_pprof(struct pprof *pprof, double least, double *left_out)
 	add_number_field(pprof, PPROF_TYPE_NAME, profile->events[0]);
 	add_number_field(pprof, PPROF_TYPE_UNIT, profile->texts.count + STRING_UNIT);
 	put_pprof_message(pprof, PPROF_SAMPLE_TYPE);
-	result = profile_each_stack(profile, least, put_sample, pprof, left_out);
+	result = profile_each_stack(profile, least, put_pprof_sample, pprof, left_out);
 	if (!result)
 		result = put_mappings(pprof);
 	if (result)

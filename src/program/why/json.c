@@ -52,7 +52,7 @@ static void put_why_conditions(const struct program_why_report *report, const st
 	text_append(out, "]");
 }
 
-static void put_step(const struct program_why_report *report, const struct why_step *step, struct text_buffer *out)
+static void put_step_json(const struct program_why_report *report, const struct why_step *step, struct text_buffer *out)
 {
 	struct text_buffer draft = { 0 };
 
@@ -152,7 +152,7 @@ void program_why_json(const struct program_why_report *report, struct text_buffe
 	text_append(out, ",\"transitions\":[");
 	for (struct why_step step = { 0 }; why_next(report, &step); first = false) {
 		text_append(out, first ? "" : ",");
-		put_step(report, &step, out);
+		put_step_json(report, &step, out);
 	}
 	text_append(out, "]");
 	program_why_hints(report, put_hint, &hints);

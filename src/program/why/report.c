@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const char forbidden[] = " is forbidden";
+static const char forbidden_note[] = " is forbidden";
 
 bool why_next(const struct program_why_report *report, struct why_step *step)
 {
@@ -154,10 +154,10 @@ static const char *step_name(const struct program_why_report *report, const stru
 void why_put_event(const struct program_why_report *report, const struct why_step *step, struct text_buffer *out)
 {
 	const struct program_transition *transition = step->transition;
-	const char *note = program_text(report->program, transition->note), *end = strstr(note, forbidden);
+	const char *note = program_text(report->program, transition->note), *end = strstr(note, forbidden_note);
 	const char *name = step_name(report, step);
 
-	if (end && !end[strlen(forbidden)]) {
+	if (end && !end[strlen(forbidden_note)]) {
 		text_append(out, "~");
 		text_append_bytes(out, note, (size_t)(end - note));
 	} else if (transition->target == PROGRAM_TARGET_END && *note) {

@@ -24,7 +24,8 @@ static void put_asked_conditions(const struct program_why_report *report, const 
 	}
 }
 
-static void put_step(const struct program_why_report *report, const struct why_step *step, struct text_buffer *out)
+static void put_step_transition(const struct program_why_report *report, const struct why_step *step,
+				struct text_buffer *out)
 {
 	uint64_t taken = step->counts[PROGRAM_WHY_TAKEN];
 
@@ -42,5 +43,5 @@ void program_why_transitions(const struct program_why_report *report, struct tex
 		    program_sort(report->rule), program_text(report->program, report->rule->name), "tried", "taken",
 		    "held");
 	for (struct why_step step = { 0 }; why_next(report, &step);)
-		put_step(report, &step, out);
+		put_step_transition(report, &step, out);
 }

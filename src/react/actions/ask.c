@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static const struct react_param params[] = {
+static const struct react_param ask_params[] = {
 	{ .name = "limit", .type = REACT_TIME, .optional = true },
 	{ .name = "default", .type = REACT_VERDICT, .optional = true },
 	{ .name = "signal", .type = REACT_SIGNAL_NAME, .optional = true },
@@ -22,7 +22,7 @@ static int perform_ask(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_ask = {
 	.name = "Ask",
-	REACT_PARAMS(params),
+	REACT_PARAMS(ask_params),
 	.summary = "stops the process and asks user space: CONTINUE or ABORT",
 	.guarantee =
 		"The thread that completed the match runs no further instruction until the answer arrives; a system "

@@ -14,7 +14,7 @@
 
 #define USUAL_NS 100000000
 
-static const struct react_param params[] = {
+static const struct react_param boost_priority_params[] = {
 	{ .name = "thread", .type = REACT_TARGET },
 	{ .name = "priority", .type = REACT_INTEGER },
 	{ .name = "time", .type = REACT_TIME, .optional = true },
@@ -91,7 +91,7 @@ void agent_poll_boosts(struct react_agent *agent, uint64_t now_ns, uint64_t *wai
 
 const struct react_action react_boost_priority = {
 	.name = "BoostThreadPriority",
-	REACT_PARAMS(params),
+	REACT_PARAMS(boost_priority_params),
 	.summary = "sets the priority of a thread for some time (100ms), then restores it",
 	.guarantee = "Set by asterism when it learns of the match; the thread that completed it may have run on. A "
 		     "second boost extends the first. Threads and processes created meanwhile do not inherit it. "

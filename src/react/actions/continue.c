@@ -6,12 +6,12 @@
 
 #include <signal.h>
 
-static const struct react_param params[] = { { .name = "target", .type = REACT_TARGET } };
+static const struct react_param continue_params[] = { { .name = "target", .type = REACT_TARGET } };
 
 const struct react_action react_continue = {
 	.name = "Continue",
 	.aliases = { "ResumeThread" },
-	REACT_PARAMS(params),
+	REACT_PARAMS(continue_params),
 	.summary = "continues the process of the target",
 	.guarantee = "The process continues at once, whatever stopped it.",
 	.changes_system = true,

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static const struct react_param params[] = { { .name = "name", .type = REACT_TEXT } };
+static const struct react_param count_params[] = { { .name = "name", .type = REACT_TEXT } };
 
 static int perform_count(struct react_agent *agent, struct react_call *call)
 {
@@ -20,7 +20,7 @@ static int perform_count(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_count = {
 	.name = "Count",
-	REACT_PARAMS(params),
+	REACT_PARAMS(count_params),
 	.summary = "adds one to a counter, which is reported at the end",
 	.guarantee = "Counted in the kernel, per CPU. Matches of a rule that does nothing else and returns nothing are "
 		     "not reported one by one.",

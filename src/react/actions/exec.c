@@ -28,7 +28,7 @@ enum { ARGS_MAX = 32, RUNNING_MAX = 8, OWN_VARIABLES = 3, VARIABLE_BYTES = 512, 
 /* How long commands that still run at the end are waited for. */
 #define GRACE_NS 2000000000ull
 
-static const struct react_param params[] = {
+static const struct react_param exec_params[] = {
 	{ .name = "command", .type = REACT_TEXT },
 	{ .name = "argument", .type = REACT_ANY, .repeats = true },
 };
@@ -208,7 +208,7 @@ static int perform_exec(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_exec = {
 	.name = "Exec",
-	REACT_PARAMS(params),
+	REACT_PARAMS(exec_params),
 	.summary = "runs a command with the values as arguments, without a shell",
 	.guarantee = "Started by asterism when it learns of the match; the thread that completed it may have run on. "
 		     "At most 8 commands of one statement run at a time, and at most 10 start per second; the rest is "

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct react_param params[] = { { .name = "process", .type = REACT_TARGET } };
+static const struct react_param freeze_params[] = { { .name = "process", .type = REACT_TARGET } };
 
 /* As agent_target for everyone in a cgroup. */
 struct company {
@@ -79,7 +79,7 @@ static int perform_freeze(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_freeze = {
 	.name = "Freeze",
-	REACT_PARAMS(params),
+	REACT_PARAMS(freeze_params),
 	.summary = "freezes the cgroup of a process, with all its processes",
 	.guarantee = "Requested by asterism when it learns of the match; the thread that completed it may have run on. "
 		     "Undone when the session ends, however it ends. Refused for a root cgroup, and for one that "

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static const struct react_param params[] = {
+static const struct react_param histogram_params[] = {
 	{ .name = "name", .type = REACT_TEXT },
 	{ .name = "value", .type = REACT_INTEGER },
 };
@@ -26,7 +26,7 @@ static int perform_histogram(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_histogram = {
 	.name = "Histogram",
-	REACT_PARAMS(params),
+	REACT_PARAMS(histogram_params),
 	.summary = "counts a value in a histogram of powers of two, which is reported at the end",
 	.guarantee = "Counted in the kernel, per CPU. Matches of a rule that does nothing else and returns nothing are "
 		     "not reported one by one.",

@@ -6,12 +6,12 @@
 
 #include <signal.h>
 
-static const struct react_param params[] = { { .name = "target", .type = REACT_TARGET } };
+static const struct react_param kill_params[] = { { .name = "target", .type = REACT_TARGET } };
 
 const struct react_action react_kill = {
 	.name = "Kill",
 	.aliases = { "TerminateProcess", "TerminateThread" },
-	REACT_PARAMS(params),
+	REACT_PARAMS(kill_params),
 	.summary = "ends the process of the target, with all its threads",
 	.guarantee = "If the target completed the match, it runs no further instruction. A system call under way may "
 		     "still have effects. Linux cannot end a single thread from outside.",

@@ -3,7 +3,7 @@
 
 #include "react/actions/actions-priv.h"
 
-static const struct react_param params[] = {
+static const struct react_param message_params[] = {
 	{ .name = "text", .type = REACT_TEXT },
 	{ .name = "value", .type = REACT_ANY, .repeats = true },
 };
@@ -18,7 +18,7 @@ static int perform_message(struct react_agent *agent, struct react_call *call)
 const struct react_action react_message = {
 	.name = "Message",
 	.aliases = { "DbgMessage" },
-	REACT_PARAMS(params),
+	REACT_PARAMS(message_params),
 	.summary = "reports a text with the match; each {} in it is replaced by the next value",
 	.guarantee = "Reported by asterism, in the order of matches.",
 	.perform = perform_message,

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct react_param params[] = {
+static const struct react_param set_priority_params[] = {
 	{ .name = "thread", .type = REACT_TARGET },
 	{ .name = "priority", .type = REACT_INTEGER },
 };
@@ -32,7 +32,7 @@ static int perform_set_priority(struct react_agent *agent, struct react_call *ca
 
 const struct react_action react_set_priority = {
 	.name = "SetThreadPriority",
-	REACT_PARAMS(params),
+	REACT_PARAMS(set_priority_params),
 	.summary = "sets the priority of a thread: 0..39 are nice 19..-20, 41..139 real-time 1..99",
 	.guarantee = "Set by asterism when it learns of the match; the thread that completed it may have run on. Not "
 		     "undone at the end.",

@@ -17,7 +17,7 @@
 #define PERIOD_MIN_NS   1000000
 #define PERIOD_MAX_NS   4000000000
 
-static const struct react_param params[] = {
+static const struct react_param share_cpu_params[] = {
 	{ .name = "thread", .type = REACT_TARGET },
 	{ .name = "percent", .type = REACT_INTEGER },
 	{ .name = "period", .type = REACT_TIME, .optional = true },
@@ -57,7 +57,7 @@ static int perform_share_cpu(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_share_cpu = {
 	.name = "ShareCpu",
-	REACT_PARAMS(params),
+	REACT_PARAMS(share_cpu_params),
 	.summary = "gives a thread a share of a CPU, in percent, in every period (100ms): no less, no more",
 	.guarantee = "Set by asterism when it learns of the match; from then on the scheduler guarantees it "
 		     "(SCHED_DEADLINE), and refuses shares it cannot guarantee. Threads and processes that the thread "

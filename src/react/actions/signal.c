@@ -4,7 +4,7 @@
 #include "react/actions/actions-priv.h"
 #include "react/actions/agent-priv.h"
 
-static const struct react_param params[] = {
+static const struct react_param signal_params[] = {
 	{ .name = "target", .type = REACT_TARGET },
 	{ .name = "signal", .type = REACT_SIGNAL },
 };
@@ -19,7 +19,7 @@ static int perform_signal(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_signal = {
 	.name = "Signal",
-	REACT_PARAMS(params),
+	REACT_PARAMS(signal_params),
 	.summary = "sends a signal to a thread (a#TID) or a process",
 	.guarantee = "If the target completed the match, the signal arrives before its next instruction; a system call "
 		     "under way still completes. Any other target gets it at the match if the kernel can do that "

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct react_param params[] = {
+static const struct react_param stack_of_params[] = {
 	{ .name = "thread", .type = REACT_TARGET },
 	{ .name = "thread", .type = REACT_TARGET, .repeats = true },
 };
@@ -46,7 +46,7 @@ static int perform_stack_of(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_stack_of = {
 	.name = "StackOf",
-	REACT_PARAMS(params),
+	REACT_PARAMS(stack_of_params),
 	.summary = "reports the stacks of threads (a#TID), which need not have completed the match",
 	.guarantee = "Taken by asterism when it learns of the match, of threads that wait: a running thread has none, "
 		     "and the match says so. The match also says how much later the stack was taken; the thread may "

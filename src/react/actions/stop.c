@@ -6,12 +6,12 @@
 
 #include <signal.h>
 
-static const struct react_param params[] = { { .name = "target", .type = REACT_TARGET } };
+static const struct react_param stop_params[] = { { .name = "target", .type = REACT_TARGET } };
 
 const struct react_action react_stop = {
 	.name = "Stop",
 	.aliases = { "SuspendThread" },
-	REACT_PARAMS(params),
+	REACT_PARAMS(stop_params),
 	.summary = "stops the process of the target, with all its threads",
 	.guarantee = "If the target completed the match, it runs no further instruction; its other threads stop when "
 		     "they enter or leave the kernel. A system call under way still completes. Undone when the session "

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct react_param params[] = { { .name = "process", .type = REACT_TARGET } };
+static const struct react_param thaw_params[] = { { .name = "process", .type = REACT_TARGET } };
 
 static int perform_thaw(struct react_agent *agent, struct react_call *call)
 {
@@ -25,7 +25,7 @@ static int perform_thaw(struct react_agent *agent, struct react_call *call)
 
 const struct react_action react_thaw = {
 	.name = "Thaw",
-	REACT_PARAMS(params),
+	REACT_PARAMS(thaw_params),
 	.summary = "thaws the frozen cgroup of a process",
 	.guarantee = "Done by asterism when it learns of the match, whatever froze the cgroup.",
 	.changes_system = true,

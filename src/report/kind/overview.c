@@ -17,7 +17,7 @@ struct type_count {
 	uint64_t events;
 };
 
-struct process {
+struct busy_process {
 	uint32_t pid, thread, threads;
 	uint64_t running, ready, runs;
 };
@@ -101,7 +101,7 @@ static int by_events(const void *left, const void *right)
 
 static int by_overview_running(const void *left, const void *right)
 {
-	const struct process *a = left, *b = right;
+	const struct busy_process *a = left, *b = right;
 
 	if (a->running != b->running)
 		return a->running > b->running ? -1 : 1;
@@ -110,7 +110,7 @@ static int by_overview_running(const void *left, const void *right)
 
 static int by_overview_pid(const void *left, const void *right)
 {
-	const struct process *a = left, *b = right;
+	const struct busy_process *a = left, *b = right;
 
 	return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : (a->thread < b->thread ? -1 : 1);
 }
@@ -225,12 +225,12 @@ static void write_cpus(const struct overview *overview, struct report_tables *ta
 }
 
 /* One row per process id: threads whose process is not known are processes of their own. */
-static size_t join_threads(struct process *processes, size_t count)
+static size_t join_threads(struct busy_process *processes, size_t count)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct process *last = kept ? &processes[kept - 1] : NULL;
+		struct busy_process *last = kept ? &processes[kept - 1] : NULL;
 
 		if (last && last->pid && last->pid == processes[i].pid) {
 			last->running += processes[i].running;
@@ -255,7 +255,7 @@ static void write_overview_processes(struct report_tables *tables)
 		{ "bar", "", CELL_BAR, false },
 	};
 	const struct report_view *view = tables->view;
-	struct process *processes = alloc_zero(view->thread_count, sizeof *processes);
+	struct busy_process *processes = alloc_zero(view->thread_count, sizeof *processes);
 	size_t count = 0;
 
 	if (!processes) {
@@ -266,7 +266,7 @@ static void write_overview_processes(struct report_tables *tables)
 		const struct report_thread *thread = &view->threads[i];
 
 		if (!thread->is_stranger)
-			processes[count++] = (struct process){
+			processes[count++] = (struct busy_process){
 				thread->pid, i, 1, thread->state_ns[REPORT_RUNNING], thread->state_ns[REPORT_READY],
 				thread->runs
 			};

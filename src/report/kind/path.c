@@ -202,7 +202,7 @@ static void note_sentence(const struct path *path, struct report_tables *tables)
 	text_fini(&text);
 }
 
-static void say_missing(const struct path *path, struct report_tables *tables)
+static void say_path_missing(const struct path *path, struct report_tables *tables)
 {
 	if (path->past.lost_until_ns > path->begin)
 		report_note(tables,
@@ -288,7 +288,7 @@ static void path_write(struct report *report, struct report_tables *tables)
 		report_note(tables, "The trace has no thread to follow.");
 	if (path->walk.count)
 		note_sentence(path, tables);
-	say_missing(path, tables);
+	say_path_missing(path, tables);
 	write_shares(path, tables);
 	write_steps(path, tables);
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-	KEPT = 1 << 18,
+	PRIORITIES_KEPT = 1 << 18,
 	TIMES_MAX = 1 << 16,
 	CHANGES_MAX = 1 << 16,
 	PENDING = 4,
@@ -81,7 +81,7 @@ static int priorities_open(const struct report_view *view, struct report **made)
 	(void)view;
 	if (!priorities)
 		return -ENOMEM;
-	priorities->past.most = KEPT;
+	priorities->past.most = PRIORITIES_KEPT;
 	priorities->times = REPORT_TALLY(struct time, TIMES_MAX);
 	*made = &priorities->report;
 	return 0;
@@ -301,7 +301,8 @@ static int by_priority_time(const void *left, const void *right)
 static int priorities_finish(struct report *report)
 {
 	struct priorities *priorities = (struct priorities *)report;
-	size_t kept = priorities->past.count < KEPT ? (size_t)priorities->past.count : KEPT, count = 0;
+	size_t kept = priorities->past.count < PRIORITIES_KEPT ? (size_t)priorities->past.count : PRIORITIES_KEPT,
+	       count = 0;
 	const struct past_item **ready = alloc_zero(kept ? kept : 1, sizeof *ready);
 
 	if (!ready)
@@ -410,7 +411,7 @@ static void say_sum(struct text_buffer *text, const char *of, const struct sum *
 	meaning_show(text, &meaning_duration, (struct meaning_number){ sum->ns, false });
 }
 
-static void say_missing(const struct priorities *priorities, struct report_tables *tables)
+static void say_priorities_missing(const struct priorities *priorities, struct report_tables *tables)
 {
 	uint64_t coarse = 0;
 
@@ -425,7 +426,7 @@ static void say_missing(const struct priorities *priorities, struct report_table
 		report_note(tables,
 			    "Inversions before %.6f s may be missing: only the last %d intervals are kept. Choose a "
 			    "time with --from and --to.",
-			    (double)(priorities->past.lost_until_ns - tables->view->first_ns) / 1e9, KEPT);
+			    (double)(priorities->past.lost_until_ns - tables->view->first_ns) / 1e9, PRIORITIES_KEPT);
 	if (priorities->looks >= LOOKS_MAX)
 		report_note(tables, "Earlier inversions were not searched: there is too much to compare. Choose a "
 				    "shorter time with --from and --to.");
@@ -445,7 +446,7 @@ static void priorities_write(struct report *report, struct report_tables *tables
 	say_sum(&text, " of real-time threads", &priorities->real_time);
 	report_note(tables, "%s.", text.bytes ? text.bytes : "");
 	text_fini(&text);
-	say_missing(priorities, tables);
+	say_priorities_missing(priorities, tables);
 	write_priority_threads(priorities, tables);
 	write_times(priorities, tables);
 	write_inversions(priorities, tables);

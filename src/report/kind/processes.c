@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPANS = 14, ROWS_DRAWN = 2000, NODES_DRAWN = 2000 };
+enum { PROCESS_SPANS = 14, PROCESSES_DRAWN = 2000, NODES_DRAWN = 2000 };
 
-struct process {
+struct listed_process {
 	uint32_t leader;                       /* the thread that stands for it */
 	uint32_t parent, child, last, sibling; /* indices of processes, or REPORT_NONE */
 	uint32_t threads;
@@ -32,7 +32,7 @@ struct row {
 
 struct processes {
 	struct report report;
-	struct process *items;
+	struct listed_process *items;
 	size_t count;
 	uint32_t *of;     /* by thread the index of its process, REPORT_NONE: it is a stranger's */
 	struct row *rows; /* in the order of the tree */
@@ -60,7 +60,7 @@ static void processes_free(struct report *report)
 }
 
 /* Whether a thread begins a process: it is the first of its pid, or was born as one of a pid that had been before. */
-static bool is_first(const struct report_thread *thread, const struct process *before)
+static bool is_first(const struct report_thread *thread, const struct listed_process *before)
 {
 	return !before || (thread->is_born && thread->tid == thread->pid);
 }
@@ -78,7 +78,7 @@ static int by_row_pid(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-static void join_thread(struct process *process, const struct report_thread *thread, uint32_t index)
+static void join_thread(struct listed_process *process, const struct report_thread *thread, uint32_t index)
 {
 	if (thread->tid == thread->pid)
 		process->leader = index;
@@ -94,7 +94,7 @@ static int group(struct processes *processes)
 {
 	const struct report_view *view = processes->report.view;
 	struct pid *pids = alloc_zero(view->thread_count, sizeof *pids);
-	struct process *last = NULL;
+	struct listed_process *last = NULL;
 	uint32_t count = 0, last_pid = 0;
 
 	if (!pids)
@@ -111,7 +111,7 @@ static int group(struct processes *processes)
 
 		if (is_first(thread, pids[i].pid && pids[i].pid == last_pid ? last : NULL)) {
 			last = &processes->items[processes->count++];
-			*last = (struct process){
+			*last = (struct listed_process){
 				.leader = pids[i].thread,
 				.parent = REPORT_NONE,
 				.child = REPORT_NONE,
@@ -177,7 +177,7 @@ static void link_children(struct processes *processes)
 	qsort(processes->rows, processes->count, sizeof *processes->rows, by_birth);
 	for (size_t i = 0; i < processes->count; i++) {
 		uint32_t process = processes->rows[i].process, parent = parent_of(processes, process);
-		struct process *above = parent == REPORT_NONE ? NULL : &processes->items[parent];
+		struct listed_process *above = parent == REPORT_NONE ? NULL : &processes->items[parent];
 
 		processes->items[process].parent = parent;
 		if (above && above->child == REPORT_NONE)
@@ -195,7 +195,7 @@ static void put_process_rows(struct processes *processes, struct row *rows, size
 	uint32_t at = top, depth = 0;
 
 	while (at != REPORT_NONE) {
-		struct process *process = &processes->items[at];
+		struct listed_process *process = &processes->items[at];
 
 		if (!process->is_placed) {
 			process->is_placed = true;
@@ -257,7 +257,7 @@ static uint64_t since_first_shown(const struct report_view *view, uint64_t ns)
 	return ns > view->first_ns ? ns - view->first_ns : 0;
 }
 
-static uint64_t process_end(const struct report_view *view, const struct process *process)
+static uint64_t process_end(const struct report_view *view, const struct listed_process *process)
 {
 	return since_first_shown(view, process->death ? process->death : view->last_ns);
 }
@@ -267,15 +267,16 @@ static struct report_cell time_cell(const struct report_view *view, uint64_t ns,
 	return is_known ? report_cell_number(since_first_shown(view, ns)) : CELL_NONE;
 }
 
-static void draw_life(char life[SPANS + 1], const struct report_view *view, const struct process *process)
+static void draw_life(char life[PROCESS_SPANS + 1], const struct report_view *view,
+		      const struct listed_process *process)
 {
 	uint64_t length = view->last_ns - view->first_ns + 1;
-	uint64_t begin = since_first_shown(view, process->birth) * SPANS / length,
-		 end = process_end(view, process) * SPANS / length;
+	uint64_t begin = since_first_shown(view, process->birth) * PROCESS_SPANS / length,
+		 end = process_end(view, process) * PROCESS_SPANS / length;
 
-	memset(life, ' ', SPANS);
+	memset(life, ' ', PROCESS_SPANS);
 	memset(life + begin, '=', end - begin + 1);
-	life[SPANS] = '\0';
+	life[PROCESS_SPANS] = '\0';
 }
 
 static void write_tree(const struct processes *processes, struct report_tables *tables)
@@ -297,11 +298,11 @@ static void write_tree(const struct processes *processes, struct report_tables *
 	report_table(tables, "tree", "The tree", columns, 10);
 	for (size_t i = 0; i < processes->count; i++) {
 		const struct row *row = &processes->rows[i];
-		const struct process *process = &processes->items[row->process];
+		const struct listed_process *process = &processes->items[row->process];
 		const struct report_thread *leader = &view->threads[process->leader];
 		const char *path = leader->program && !view->is_redacted ? report_name(view, leader->program) : NULL;
 		const char *slash = path ? strrchr(path, '/') : NULL;
-		char life[SPANS + 1];
+		char life[PROCESS_SPANS + 1];
 
 		draw_life(life, view, process);
 		report_row(tables,
@@ -360,7 +361,7 @@ static void write_process_threads(const struct processes *processes, struct repo
 	report_table(tables, "threads", "Further threads", columns, 7);
 	for (uint32_t i = 1; i < view->thread_count; i++) {
 		const struct report_thread *thread = &view->threads[i];
-		const struct process *process =
+		const struct listed_process *process =
 			processes->of[i] == REPORT_NONE ? NULL : &processes->items[processes->of[i]];
 
 		if (!process || process->leader == i)
@@ -393,7 +394,7 @@ static int processes_draw(struct report *report, FILE *stream)
 	enum { NAMES = 300, WIDTH = 1100, RIGHT = 60, INDENT = 10, STEPS = 12 };
 	const struct processes *processes = (struct processes *)report;
 	const struct report_view *view = report->view;
-	size_t shown = processes->count < ROWS_DRAWN ? processes->count : ROWS_DRAWN;
+	size_t shown = processes->count < PROCESSES_DRAWN ? processes->count : PROCESSES_DRAWN;
 	double height = (double)(shown + 3) * SVG_ROW, width = WIDTH - NAMES - RIGHT;
 	uint64_t length = view->last_ns - view->first_ns;
 
@@ -401,7 +402,7 @@ static int processes_draw(struct report *report, FILE *stream)
 	report_svg_times(stream, (struct report_box){ NAMES, SVG_ROW, width, height - 2 * SVG_ROW }, length);
 	for (size_t i = 0; i < shown; i++) {
 		const struct row *row = &processes->rows[i];
-		const struct process *process = &processes->items[row->process];
+		const struct listed_process *process = &processes->items[row->process];
 		double y = (double)(i + 1) * SVG_ROW, scale = length ? width / (double)length : 0;
 		double begin = NAMES + scale * (double)since_first_shown(view, process->birth);
 		double end = NAMES + scale * (double)process_end(view, process);
@@ -455,7 +456,7 @@ static int processes_graph(struct report *report, FILE *stream)
 
 	fputs("digraph processes {\n  rankdir=LR;\n", stream);
 	for (uint32_t i = 1; i < view->thread_count && !result; i++) {
-		const struct process *process =
+		const struct listed_process *process =
 			processes->of[i] == REPORT_NONE ? NULL : &processes->items[processes->of[i]];
 		uint32_t parent = view->threads[i].parent;
 

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SPANS = 40, NAME_BYTES = 64 };
+enum { RATE_SPANS = 40, RATE_NAME_BYTES = 64 };
 
 struct span {
 	uint64_t begun, ended, ran, waited;
@@ -28,12 +28,12 @@ struct open {
 
 struct rates {
 	struct report report;
-	char begin[NAME_BYTES], end[NAME_BYTES];
+	char begin[RATE_NAME_BYTES], end[RATE_NAME_BYTES];
 	uint8_t *sides; /* by type */
 	size_t side_capacity;
 	struct open *opens; /* by thread */
 	size_t open_capacity;
-	struct span spans[SPANS];
+	struct span spans[RATE_SPANS];
 	uint64_t span_ns, under_way, last_ns; /* of what is under way, since when the number is the same */
 	uint64_t again, halves, unended;      /* begun while it was; ended without a begin; of threads that ended */
 	uint64_t ran, waited;
@@ -90,12 +90,12 @@ static void add_span(struct span *span, const struct span *other)
 /* Spans get twice as long until the time fits. */
 static void widen_spans(struct rates *rates, uint64_t ns)
 {
-	while (ns / rates->span_ns >= SPANS) {
-		for (unsigned i = 0; i < SPANS / 2; i++) {
+	while (ns / rates->span_ns >= RATE_SPANS) {
+		for (unsigned i = 0; i < RATE_SPANS / 2; i++) {
 			rates->spans[i] = rates->spans[2 * i];
 			add_span(&rates->spans[i], &rates->spans[2 * i + 1]);
 		}
-		memset(&rates->spans[SPANS / 2], 0, SPANS / 2 * sizeof *rates->spans);
+		memset(&rates->spans[RATE_SPANS / 2], 0, RATE_SPANS / 2 * sizeof *rates->spans);
 		rates->span_ns *= 2;
 	}
 }
@@ -220,7 +220,7 @@ static unsigned count_spans(const struct rates *rates)
 	return (unsigned)((length + rates->span_ns - 1) / rates->span_ns);
 }
 
-static void write_totals(const struct rates *rates, struct report_tables *tables)
+static void write_rate_totals(const struct rates *rates, struct report_tables *tables)
 {
 	static const struct report_column columns[] = { { "running_ns", "running", CELL_DURATION, false },
 							{ "waiting_ns", "waiting", CELL_DURATION, false },
@@ -251,7 +251,7 @@ static void rates_write(struct report *report, struct report_tables *tables)
 		report_note(tables, "The trace has no complete pair: choose other events with --pair BEGIN,END.");
 		return;
 	}
-	write_totals(rates, tables);
+	write_rate_totals(rates, tables);
 	report_table(tables, "rates", "Over time", columns, 8);
 	for (unsigned i = 0; i < count_spans(rates); i++) {
 		const struct span *span = &rates->spans[i];

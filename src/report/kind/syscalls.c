@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-enum { CALLS_MAX = 1024, ERRORS_MAX = 16384, PROCESSES_MAX = 1 << 20, ERRNO_MAX = 4095 };
+enum { CALLS_MAX = 1024, ERRORS_MAX = 16384, CALLING_PROCESSES_MAX = 1 << 20, ERRNO_MAX = 4095 };
 
 struct call {
 	uint64_t key[1]; /* the number */
@@ -23,7 +23,7 @@ struct failure {
 	uint64_t count;
 };
 
-struct process {
+struct calling_process {
 	uint64_t key[1]; /* report_process */
 	uint64_t count, failed, ns;
 	uint32_t thread;
@@ -53,7 +53,7 @@ static int syscalls_open(const struct report_view *view, struct report **made)
 		return -ENOMEM;
 	syscalls->calls = REPORT_TALLY(struct call, CALLS_MAX);
 	syscalls->failures = REPORT_TALLY(struct failure, ERRORS_MAX);
-	syscalls->processes = REPORT_TALLY(struct process, PROCESSES_MAX);
+	syscalls->processes = REPORT_TALLY(struct calling_process, CALLING_PROCESSES_MAX);
 	*made = &syscalls->report;
 	return 0;
 }
@@ -89,10 +89,10 @@ static struct call *syscall_of(struct syscalls *syscalls, uint64_t number)
 	return call;
 }
 
-static struct process *syscall_process(struct syscalls *syscalls, uint32_t thread, struct inside *inside)
+static struct calling_process *syscall_process(struct syscalls *syscalls, uint32_t thread, struct inside *inside)
 {
 	uint64_t key = report_process(syscalls->report.view, thread);
-	struct process *processes = syscalls->processes.items, *process;
+	struct calling_process *processes = syscalls->processes.items, *process;
 
 	if (inside->process)
 		return &processes[inside->process - 1];
@@ -111,7 +111,7 @@ static int take_return(struct syscalls *syscalls, const struct report_event *eve
 	bool is_failed = result < 0 && result >= -ERRNO_MAX;
 	uint64_t took = event->event->record->ts - inside->begin, key[] = { inside->call - 1, 0 - (uint64_t)result };
 	struct call *call = syscall_of(syscalls, key[0]);
-	struct process *process = syscall_process(syscalls, event->thread, inside);
+	struct calling_process *process = syscall_process(syscalls, event->thread, inside);
 	struct failure *failure = is_failed ? report_tally_at(&syscalls->failures, key) : NULL;
 
 	if (call) {
@@ -257,7 +257,7 @@ static void write_failures(struct syscalls *syscalls, struct report_tables *tabl
 
 static int by_calls(const void *left, const void *right)
 {
-	const struct process *a = left, *b = right;
+	const struct calling_process *a = left, *b = right;
 
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
@@ -270,7 +270,7 @@ static void write_syscall_processes(struct syscalls *syscalls, struct report_tab
 							{ "count", "calls", CELL_COUNT, false },
 							{ "failed", "failed", CELL_COUNT, false },
 							{ "sum_ns", "inside", CELL_DURATION, false } };
-	const struct process *processes = syscalls->processes.items;
+	const struct calling_process *processes = syscalls->processes.items;
 
 	report_tally_sort(&syscalls->processes, by_calls);
 	report_table(tables, "processes", "Processes by calls", columns, 4);

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPANS = 28, STRIPS_MAX = 8192, SHOWN = 5, PAIRS_MAX = 1 << 20, PAIRS_HELD = 1 << 16 };
+enum { TIMELINE_SPANS = 28, STRIPS_MAX = 8192, SHOWN = 5, TIMELINE_PAIRS_MAX = 1 << 20, TIMELINE_PAIRS_HELD = 1 << 16 };
 
 struct strip {
-	float ns[SPANS][SHOWN]; /* per state, up to IDLE */
+	float ns[TIMELINE_SPANS][SHOWN]; /* per state, up to IDLE */
 };
 
-struct pair {
+struct timeline_pair {
 	uint64_t key[3]; /* thread, reason, state */
 	uint64_t count, ns;
 };
@@ -41,12 +41,12 @@ static unsigned state_place(enum report_state state)
 	return state == REPORT_IDLE ? REPORT_READY : state;
 }
 
-static void add_pair(void *to, const void *from)
+static void add_timeline_pair(void *to, const void *from)
 {
-	struct pair *sum = to;
+	struct timeline_pair *sum = to;
 
-	sum->count += ((const struct pair *)from)->count;
-	sum->ns += ((const struct pair *)from)->ns;
+	sum->count += ((const struct timeline_pair *)from)->count;
+	sum->ns += ((const struct timeline_pair *)from)->ns;
 }
 
 static int timeline_open(const struct report_view *view, struct report **made)
@@ -57,9 +57,9 @@ static int timeline_open(const struct report_view *view, struct report **made)
 	if (!timeline)
 		return -ENOMEM;
 	timeline->span_ns = 1;
-	timeline->pairs = REPORT_TALLY(struct pair, PAIRS_MAX);
-	timeline->pairs.held = PAIRS_HELD;
-	timeline->pairs.add = add_pair;
+	timeline->pairs = REPORT_TALLY(struct timeline_pair, TIMELINE_PAIRS_MAX);
+	timeline->pairs.held = TIMELINE_PAIRS_HELD;
+	timeline->pairs.add = add_timeline_pair;
 	*made = &timeline->report;
 	return 0;
 }
@@ -79,16 +79,17 @@ static void timeline_free(struct report *report)
 
 static void halve(struct strip *strip)
 {
-	for (unsigned i = 0; i < SPANS; i++) {
+	for (unsigned i = 0; i < TIMELINE_SPANS; i++) {
 		for (unsigned state = 0; state < SHOWN; state++)
-			strip->ns[i][state] = i < SPANS / 2 ? strip->ns[2 * i][state] + strip->ns[2 * i + 1][state] : 0;
+			strip->ns[i][state] =
+				i < TIMELINE_SPANS / 2 ? strip->ns[2 * i][state] + strip->ns[2 * i + 1][state] : 0;
 	}
 }
 
 /* Spans get twice as long until so long a time fits. */
 static void widen_strips(struct timeline *timeline, uint64_t length)
 {
-	while ((length - 1) / timeline->span_ns >= SPANS) {
+	while ((length - 1) / timeline->span_ns >= TIMELINE_SPANS) {
 		timeline->span_ns *= 2;
 		for (unsigned set = 0; set < 2; set++) {
 			for (size_t i = 0; i < timeline->counts[set]; i++) {
@@ -130,7 +131,7 @@ static void draw_strip(const struct timeline *timeline, struct strip *strip, con
 /* What threads waited for, each reason added up. */
 static int count_reason(struct timeline *timeline, const struct report_slice *slice)
 {
-	struct pair *pair =
+	struct timeline_pair *pair =
 		report_tally_at(&timeline->pairs, (uint64_t[]){ slice->thread, slice->reason, slice->state });
 
 	if (pair) {
@@ -161,7 +162,8 @@ static int timeline_slice(struct report *report, const struct report_slice *slic
 	return 0;
 }
 
-static const char *show_strip(const struct timeline *timeline, unsigned set, size_t number, char text[SPANS + 1])
+static const char *show_strip(const struct timeline *timeline, unsigned set, size_t number,
+			      char text[TIMELINE_SPANS + 1])
 {
 	const struct strip *strip = number < timeline->counts[set] ? timeline->strips[set][number] : NULL;
 	uint64_t length = timeline->report.view->last_ns - timeline->report.view->first_ns;
@@ -169,7 +171,7 @@ static const char *show_strip(const struct timeline *timeline, unsigned set, siz
 
 	if (!strip)
 		return NULL;
-	for (unsigned i = 0; i < spans && i < SPANS; i++) {
+	for (unsigned i = 0; i < spans && i < TIMELINE_SPANS; i++) {
 		unsigned most = 0;
 
 		for (unsigned state = 1; state < SHOWN; state++)
@@ -178,7 +180,7 @@ static const char *show_strip(const struct timeline *timeline, unsigned set, siz
 		if (set == 1 && most == REPORT_READY)
 			text[i] = letters[REPORT_IDLE];
 	}
-	text[spans < SPANS ? spans : SPANS] = 0;
+	text[spans < TIMELINE_SPANS ? spans : TIMELINE_SPANS] = 0;
 	return text;
 }
 
@@ -216,7 +218,7 @@ static void write_strip_threads(const struct timeline *timeline, struct report_t
 	report_table(tables, "threads", "Threads", columns, 6);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t *ns = view->threads[order[i]].state_ns;
-		char strip[SPANS + 1];
+		char strip[TIMELINE_SPANS + 1];
 
 		report_row(tables,
 			   (struct report_cell[]){ report_cell_thread(order[i]), report_cell_number(ns[REPORT_RUNNING]),
@@ -230,7 +232,7 @@ static void write_strip_threads(const struct timeline *timeline, struct report_t
 	alloc_free(order);
 }
 
-static void write_cpus(const struct timeline *timeline, struct report_tables *tables)
+static void write_timeline_cpus(const struct timeline *timeline, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "cpu", "cpu", CELL_COUNT, false },
@@ -239,7 +241,7 @@ static void write_cpus(const struct timeline *timeline, struct report_tables *ta
 
 	report_table(tables, "processors", "CPUs", columns, 2);
 	for (size_t i = 0; i < timeline->counts[1]; i++) {
-		char strip[SPANS + 1];
+		char strip[TIMELINE_SPANS + 1];
 		const char *shown = show_strip(timeline, 1, i, strip);
 
 		if (shown)
@@ -250,7 +252,7 @@ static void write_cpus(const struct timeline *timeline, struct report_tables *ta
 
 static int by_ns(const void *left, const void *right)
 {
-	const struct pair *a = left, *b = right;
+	const struct timeline_pair *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
@@ -266,7 +268,7 @@ static void write_reasons(struct timeline *timeline, struct report_tables *table
 		{ "reason", "why", CELL_TEXT, false },      { "count", "count", CELL_COUNT, false },
 		{ "sum_ns", "sum", CELL_DURATION, false },  { "mean_ns", "mean", CELL_DURATION, false },
 	};
-	const struct pair *pair;
+	const struct timeline_pair *pair;
 
 	int code = report_tally_begin(&timeline->pairs, by_ns);
 
@@ -294,7 +296,7 @@ static void timeline_write(struct report *report, struct report_tables *tables)
 	struct timeline *timeline = (struct timeline *)report;
 
 	report_note(tables, "In strips, for most of a span: # running, + ready, . blocked, ? unknown, / others.");
-	write_cpus(timeline, tables);
+	write_timeline_cpus(timeline, tables);
 	write_strip_threads(timeline, tables);
 	write_reasons(timeline, tables);
 }

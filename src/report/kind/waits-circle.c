@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-static uint32_t holder_of(const struct waits *waits, const struct waits_object *object)
+static uint32_t circle_holder_of(const struct waits *waits, const struct waits_object *object)
 {
 	uint32_t holder = object->epoch == waits->epoch ? object->holder : REPORT_NONE;
 
@@ -81,7 +81,7 @@ int waits_look_for_circle(struct waits *waits, uint32_t thread, uint64_t ts)
 		if (add_circle_member(waits, length++, at))
 			return -ENOMEM;
 		object = waits_object(waits, waits->threads[at].object - 1);
-		at = holder_of(waits, object);
+		at = circle_holder_of(waits, object);
 		if (at == REPORT_NONE)
 			return 0;
 		proof = object->proof < proof ? object->proof : proof;

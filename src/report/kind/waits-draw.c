@@ -109,7 +109,7 @@ static int drawing_init(struct drawing *drawing, const struct waits *waits)
 }
 
 /* Who had the object, as far as it is drawn; else REPORT_NONE. */
-static uint32_t holder_of(const struct drawing *drawing, const struct waits_object *object)
+static uint32_t drawn_holder_of(const struct drawing *drawing, const struct waits_object *object)
 {
 	uint32_t holder = object->red_holder != REPORT_NONE ? object->red_holder : object->last;
 
@@ -123,7 +123,7 @@ static void name_thread(struct text_buffer *text, const struct report_view *view
 	report_thread_name(text, view, thread);
 }
 
-static void name_object(struct text_buffer *text, const struct waits *waits, uint32_t object)
+static void put_object_name(struct text_buffer *text, const struct waits *waits, uint32_t object)
 {
 	text->length = 0;
 	waits_object_name(text, waits, object);
@@ -148,7 +148,7 @@ static void graph_nodes(const struct drawing *drawing, FILE *stream, struct text
 		fputs("];\n", stream);
 	}
 	for (uint32_t i = 0; i < drawing->object_count; i++) {
-		name_object(text, waits, drawing->objects[i]);
+		put_object_name(text, waits, drawing->objects[i]);
 		fprintf(stream, "  o%u [shape=diamond%s, label=", drawing->objects[i],
 			waits_object(waits, drawing->objects[i])->is_red ? ", color=red" : "");
 		report_dot_text(stream, text->bytes ? text->bytes : "");
@@ -178,7 +178,7 @@ int waits_graph(struct report *report, FILE *stream)
 			drawing.edges[i]->is_red ? ", color=red" : "");
 	for (uint32_t i = 0; i < drawing.object_count; i++) {
 		const struct waits_object *object = waits_object(drawing.waits, drawing.objects[i]);
-		uint32_t holder = holder_of(&drawing, object);
+		uint32_t holder = drawn_holder_of(&drawing, object);
 
 		if (holder != REPORT_NONE)
 			fprintf(stream, "  o%u -> t%u [style=dashed%s];\n", drawing.objects[i], holder,
@@ -230,7 +230,7 @@ static void draw_nodes(const struct drawing *drawing, FILE *stream, struct text_
 		double x = WIDTH - BOX, y = middle_of(i + 1);
 		bool is_red = waits_object(drawing->waits, drawing->objects[i])->is_red;
 
-		name_object(text, drawing->waits, drawing->objects[i]);
+		put_object_name(text, drawing->waits, drawing->objects[i]);
 		fprintf(stream, "<polygon points=\"%.0f,%.0f %.0f,%.0f %.0f,%.0f %.0f,%.0f\" fill=\"%s\"/>\n",
 			x - DIAMOND, y, x, y - DIAMOND, x + DIAMOND, y, x, y + DIAMOND, is_red ? RED : GREY);
 		report_svg_text(stream, (struct report_label){ .x = x + DIAMOND + 5, .y = y + 4, .most = letters },
@@ -242,7 +242,7 @@ static void draw_edges(const struct drawing *drawing, FILE *stream, bool red)
 {
 	for (uint32_t i = 0; i < drawing->object_count; i++) {
 		const struct waits_object *object = waits_object(drawing->waits, drawing->objects[i]);
-		uint32_t holder = holder_of(drawing, object);
+		uint32_t holder = drawn_holder_of(drawing, object);
 
 		if (holder != REPORT_NONE && (holder == object->red_holder) == red)
 			draw_edge(drawing, stream, holder, drawing->objects[i], red ? RED : HOLDER);

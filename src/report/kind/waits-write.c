@@ -106,7 +106,7 @@ static int by_pair_time(const void *left, const void *right)
 	return memcmp(a->key, b->key, sizeof a->key);
 }
 
-static void write_pairs(struct waits *waits, struct report_tables *tables)
+static void write_waiting_pairs(struct waits *waits, struct report_tables *tables)
 {
 	static const struct report_column columns[] = {
 		{ "waiter", "who waited", CELL_THREAD, false }, { "waker", "woken by", CELL_THREAD, false },
@@ -281,6 +281,6 @@ void waits_write(struct report *report, struct report_tables *tables)
 		write_members(waits, tables);
 	write_objects(waits, tables);
 	write_edges(waits, tables);
-	write_pairs(waits, tables);
+	write_waiting_pairs(waits, tables);
 	write_notes(waits, tables);
 }

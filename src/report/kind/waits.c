@@ -229,7 +229,7 @@ static int take_call(struct waits *waits, const struct report_event *event, int6
 	}
 }
 
-static int take_return(struct waits *waits, const struct report_event *event, int64_t id)
+static int take_waiting_return(struct waits *waits, const struct report_event *event, int64_t id)
 {
 	struct waits_thread *known = &waits->threads[event->thread];
 	enum waits_end end = waits_end_of(report_number(event->layout, event->event, CALL_END_RET));
@@ -422,7 +422,7 @@ static int waits_event(struct report *report, const struct report_event *event)
 	case ROLE_CALL:
 		return take_call(waits, event, id);
 	case ROLE_CALL_END:
-		return take_return(waits, event, id);
+		return take_waiting_return(waits, event, id);
 	case ROLE_FORK:
 		return take_fork(waits, event);
 	case ROLE_EXEC:

@@ -43,7 +43,7 @@ enum { LOOKS = 8 };
 enum { STATUS_UNKNOWN = 127 };
 
 /* Of what a signal has ended: of a session, too, whose command ignores the signal and has no status. */
-enum { STATUS_SIGNAL = 128 };
+enum { STATUS_SIGNALLED = 128 };
 
 struct live {
 	const struct session_live_options *options;
@@ -417,7 +417,7 @@ void live_part(struct live *live, struct session_outcome *outcome)
 		own->command_alive = !live->processes.launch.reaped;
 	}
 	if (own->command_alive && own->signal)
-		own->command_status = STATUS_SIGNAL + own->signal;
+		own->command_status = STATUS_SIGNALLED + own->signal;
 	if (own->command_status < 0)
 		own->command_status = STATUS_UNKNOWN;
 	own->began = outcome->began;

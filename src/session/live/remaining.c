@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-struct search {
+struct remaining_search {
 	bool (*in_scope)(void *context, int pid);
 	void *context;
 	struct session_remaining *found;
@@ -15,7 +15,7 @@ struct search {
 
 static int look_at_remaining(void *context, int pid)
 {
-	struct search *search = context;
+	struct remaining_search *search = context;
 	uint64_t birth;
 
 	if (pid == getpid() || !search->in_scope(search->context, pid) || proc_birth(pid, &birth))
@@ -28,7 +28,7 @@ static int look_at_remaining(void *context, int pid)
 
 void remaining_find(bool (*in_scope)(void *context, int pid), void *context, struct session_remaining *found)
 {
-	struct search search = { .in_scope = in_scope, .context = context, .found = found };
+	struct remaining_search search = { .in_scope = in_scope, .context = context, .found = found };
 
 	*found = (struct session_remaining){ 0 };
 	proc_each("/proc", look_at_remaining, &search);

@@ -121,7 +121,7 @@ static void put_measure_row(FILE *stream, const struct measures_item *item, uint
 	fputs("}\n", stream);
 }
 
-static void put_measure(FILE *stream, const struct measures_item *item)
+static void put_measure_json(FILE *stream, const struct measures_item *item)
 {
 	uint32_t rows = item->measure ? monitor_keys_count(measure_keys(item->measure)) : 0;
 	uint64_t *counts = rows ? alloc_zero(measure_bucket_count(item->measure) + (size_t)1, sizeof *counts) : NULL;
@@ -136,7 +136,7 @@ static void put_measure(FILE *stream, const struct measures_item *item)
 	fprintf(stream, ",\"complete\":%s}\n", rows && !counts ? "false" : "true");
 }
 
-static void put_heartbeat(FILE *stream, const struct measures_item *item)
+static void put_heartbeat_json(FILE *stream, const struct measures_item *item)
 {
 	struct heartbeat_counts counts = { 0 };
 
@@ -159,8 +159,8 @@ void measure_put_json(FILE *stream, const struct measures *measures)
 		const struct measures_item *item = measures_get(measures, i);
 
 		if (item->kind == &heartbeat_kind)
-			put_heartbeat(stream, item);
+			put_heartbeat_json(stream, item);
 		else
-			put_measure(stream, item);
+			put_measure_json(stream, item);
 	}
 }

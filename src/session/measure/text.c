@@ -168,7 +168,7 @@ static void put_measure_histogram(FILE *stream, const struct measures_item *item
 		fprintf(stream, "    above these: %" PRIu64 "\n", sum.above);
 }
 
-static void put_histograms(FILE *stream, const struct measures_item *item, uint32_t rows)
+static void put_histograms_text(FILE *stream, const struct measures_item *item, uint32_t rows)
 {
 	uint64_t *counts = alloc_zero(measure_bucket_count(item->measure), sizeof *counts);
 
@@ -189,7 +189,7 @@ static void put_table_rest(FILE *stream, uint64_t other, uint64_t lost)
 		fprintf(stream, "  lost: %" PRIu64 " event%s of any type\n", lost, lost == 1 ? "" : "s");
 }
 
-static void put_measure(FILE *stream, const struct measures_item *item)
+static void put_measure_text(FILE *stream, const struct measures_item *item)
 {
 	uint32_t rows = item->measure ? monitor_keys_count(measure_keys(item->measure)) : 0;
 	struct measure_sum first = { 0 };
@@ -206,11 +206,11 @@ static void put_measure(FILE *stream, const struct measures_item *item)
 	putc('\n', stream);
 	put_measure_table(stream, item, rows);
 	if (measure_bucket_count(item->measure))
-		put_histograms(stream, item, rows);
+		put_histograms_text(stream, item, rows);
 	put_table_rest(stream, measure_other(item->measure), measure_lost(item->measure));
 }
 
-static void put_heartbeat(FILE *stream, const struct measures_item *item)
+static void put_heartbeat_text(FILE *stream, const struct measures_item *item)
 {
 	struct heartbeat_counts counts = { 0 };
 	struct text_buffer text;
@@ -239,8 +239,8 @@ void measure_put_text(FILE *stream, const struct measures *measures)
 		const struct measures_item *item = measures_get(measures, i);
 
 		if (item->kind == &heartbeat_kind)
-			put_heartbeat(stream, item);
+			put_heartbeat_text(stream, item);
 		else
-			put_measure(stream, item);
+			put_measure_text(stream, item);
 	}
 }

@@ -223,7 +223,7 @@ static void evaluate_copies(struct monitor *monitor)
 		monitor_evaluations_pass(monitor->evaluations, until);
 }
 
-static void take_told(struct monitor *monitor)
+static void take_intake_told(struct monitor *monitor)
 {
 	const struct watch_violation *told;
 	size_t bytes;
@@ -247,7 +247,7 @@ int monitor_step(struct monitor *monitor)
 
 	if (monitor->options.copies)
 		evaluate_copies(monitor);
-	take_told(monitor);
+	take_intake_told(monitor);
 	monitor_evaluations_collect(monitor->evaluations);
 	return result;
 }

@@ -363,7 +363,8 @@ static int put_notes(struct map_log *log, struct mappings *mappings)
 
 /* What the process had, which what its parent had when it was born is a part of, unless it runs a program of its own.
  */
-static int read_process(struct map_log *log, uint32_t pid, uint64_t until, int ancestors, struct mappings *mappings)
+static int read_logged_process(struct map_log *log, uint32_t pid, uint64_t until, int ancestors,
+			       struct mappings *mappings)
 {
 	int result = 0;
 
@@ -372,7 +373,7 @@ static int read_process(struct map_log *log, uint32_t pid, uint64_t until, int a
 		if (result || log->began > log->born || !log->born || !ancestors || again)
 			break;
 		/* It takes the same memory, so what was taken of the child is taken again. */
-		result = read_process(log, log->parent, log->born, ancestors - 1, mappings);
+		result = read_logged_process(log, log->parent, log->born, ancestors - 1, mappings);
 	}
 	return result ? result : put_notes(log, mappings);
 }
@@ -388,7 +389,7 @@ int map_log_read(struct map_log *log, uint32_t pid, uint64_t ts, struct mappings
 {
 	mappings->pid = pid;
 	mappings->count = mappings->names.length = 0;
-	int result = read_process(log, pid, ts, ANCESTORS_MAX, mappings);
+	int result = read_logged_process(log, pid, ts, ANCESTORS_MAX, mappings);
 
 	if (mappings->count)
 		qsort(mappings->items, mappings->count, sizeof *mappings->items, by_address);

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BAR_WIDTH = 40 };
+enum { CALL_BAR_WIDTH = 40 };
 
 /* What a message is put together from. */
 struct message {
@@ -98,7 +98,7 @@ static bool bounds(const struct react_tally *tally, uint32_t *first, uint32_t *l
 	return *last > *first;
 }
 
-static void put_buckets(FILE *stream, const struct react_tally *tally)
+static void put_call_buckets(FILE *stream, const struct react_tally *tally)
 {
 	const char *separator = "";
 
@@ -129,7 +129,7 @@ void result_put_tallies(FILE *stream, const struct react_tallies *tallies)
 			result_put_string(stream, tally->name);
 			putc(':', stream);
 			if (histograms)
-				put_buckets(stream, tally);
+				put_call_buckets(stream, tally);
 			else
 				fprintf(stream, "%" PRIu64, tally->count);
 		}
@@ -138,7 +138,7 @@ void result_put_tallies(FILE *stream, const struct react_tallies *tallies)
 	}
 }
 
-static void put_bars(FILE *stream, const struct react_tally *tally)
+static void put_call_bars(FILE *stream, const struct react_tally *tally)
 {
 	uint64_t most = 1;
 	uint32_t first, last;
@@ -148,7 +148,7 @@ static void put_bars(FILE *stream, const struct react_tally *tally)
 	for (uint32_t i = first; i < last; i++)
 		most = tally->buckets[i] > most ? tally->buckets[i] : most;
 	for (uint32_t i = first; i < last; i++) {
-		int bar = (int)((double)tally->buckets[i] / (double)most * BAR_WIDTH + 0.5);
+		int bar = (int)((double)tally->buckets[i] / (double)most * CALL_BAR_WIDTH + 0.5);
 
 		fprintf(stream, "  %20" PRIu64 " .. %-20" PRIu64 " %12" PRIu64 " |%.*s\n", bucket_from(i),
 			i ? 2 * bucket_from(i) - 1 : 0, tally->buckets[i], bar,
@@ -164,6 +164,6 @@ void result_write_tallies(FILE *stream, const struct react_tallies *tallies)
 		text_write(stream, tally->name, TEXT_WORDS);
 		fprintf(stream, ": %" PRIu64 "\n", tally->count);
 		if (tally->is_histogram)
-			put_bars(stream, tally);
+			put_call_bars(stream, tally);
 	}
 }

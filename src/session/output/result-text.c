@@ -67,7 +67,7 @@ static void put_warning(FILE *stream, const struct program *program, const struc
 	free(text);
 }
 
-static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
+static void put_returns_text(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 
@@ -235,7 +235,7 @@ void result_write_text(FILE *stream, const struct program *program, const struct
 	if (rule->semantics == PROGRAM_MACHINE)
 		put_warning(stream, program, match);
 	else
-		put_returns(stream, program, match);
+		put_returns_text(stream, program, match);
 	put_match_calls(stream, program, match);
 	fputs(match->tainted ? "  [tainted]\n" : "\n", stream);
 	put_stack_text(stream, &match->named_stack, "    ");

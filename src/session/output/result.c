@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void put_returns(FILE *stream, const struct program *program, const struct program_match *match)
+static void put_returns_json(FILE *stream, const struct program *program, const struct program_match *match)
 {
 	const struct program_rule *rule = &program->rules[match->rule];
 	const char *separator = "";
@@ -256,7 +256,7 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	result_put_string(stream, match->comm);
 	if (rule->semantics == PROGRAM_MACHINE)
 		result_put_warning(stream, program, match);
-	put_returns(stream, program, match);
+	put_returns_json(stream, program, match);
 	if (rule->semantics == PROGRAM_MACHINE)
 		result_put_trail(stream, program, match);
 	fprintf(stream, ",\"tainted\":%s", match->tainted ? "true" : "false");

@@ -24,7 +24,7 @@ struct module {
 	enum module_state state;
 };
 
-struct process {
+struct unwinder_process {
 	uint32_t pid;
 	uint64_t files; /* a hash of what is mapped where */
 	Dwfl *dwfl;
@@ -38,12 +38,12 @@ struct process {
 enum caller { UNSAID, NOBODY, SOMEBODY };
 
 struct unwinder {
-	struct process processes[UNWIND_PROCESSES_MAX];
+	struct unwinder_process processes[UNWIND_PROCESSES_MAX];
 	uint64_t walks;
 	/* Of the walk under way: */
 	const struct program_match *match;
 	const struct mappings *mappings;
-	struct process *process;
+	struct unwinder_process *process;
 	struct unwound *found;
 	uint64_t missed; /* the address that was asked for last and is not in the copy */
 	bool is_missed;
@@ -59,7 +59,7 @@ static int find_elf(Dwfl_Module *module, void **context, const char *name, Dwarf
 {
 	struct unwinder *unwinder = *context;
 	const struct mapping *mapping = mappings_find(unwinder->mappings, base);
-	struct process *process = unwinder->process;
+	struct unwinder_process *process = unwinder->process;
 	struct module *own = process->modules;
 	struct stat about;
 	int fd;
@@ -83,14 +83,14 @@ static int find_elf(Dwfl_Module *module, void **context, const char *name, Dwarf
 	return -1;
 }
 
-static const Dwfl_Callbacks callbacks = {
+static const Dwfl_Callbacks unwinder_callbacks = {
 	.find_elf = find_elf,
 	.find_debuginfo = debug_info_find_file,
 	.section_address = dwfl_offline_section_address,
 };
 
 /* A file is mapped in pieces, one behind the other; what has no file may be between. */
-static int add_module(struct process *process, const struct mappings *mappings, size_t *at)
+static int add_module(struct unwinder_process *process, const struct mappings *mappings, size_t *at)
 {
 	const struct mapping *first = &mappings->items[*at];
 	struct module module = { .start = first->start };
@@ -114,7 +114,7 @@ static int add_module(struct process *process, const struct mappings *mappings, 
 	return 0;
 }
 
-static int find_modules(struct process *process, const struct mappings *mappings)
+static int find_modules(struct unwinder_process *process, const struct mappings *mappings)
 {
 	int result = 0;
 
@@ -127,11 +127,11 @@ static int find_modules(struct process *process, const struct mappings *mappings
 	return result;
 }
 
-static bool report_modules(struct unwinder *unwinder, struct process *process)
+static bool report_modules(struct unwinder *unwinder, struct unwinder_process *process)
 {
 	void **context;
 
-	process->dwfl = dwfl_begin(&callbacks);
+	process->dwfl = dwfl_begin(&unwinder_callbacks);
 	if (!process->dwfl)
 		return false;
 	dwfl_report_begin(process->dwfl);
@@ -151,12 +151,12 @@ static bool report_modules(struct unwinder *unwinder, struct process *process)
 
 /* -- processes -- */
 
-static void forget_unwinder(struct process *process)
+static void forget_unwinder(struct unwinder_process *process)
 {
 	if (process->dwfl)
 		dwfl_end(process->dwfl);
 	alloc_free(process->modules);
-	*process = (struct process){ 0 };
+	*process = (struct unwinder_process){ 0 };
 }
 
 /* Of what has a file: the heap grows all the time. */
@@ -174,14 +174,14 @@ static uint64_t mappings_hash(const struct mappings *mappings)
 }
 
 /* What is known of the process, made anew where its files have changed; NULL: memory is short. */
-static struct process *unwound_process(struct unwinder *unwinder, const struct mappings *mappings)
+static struct unwinder_process *unwound_process(struct unwinder *unwinder, const struct mappings *mappings)
 {
 	uint64_t files = mappings_hash(mappings);
-	struct process *least = unwinder->processes;
+	struct unwinder_process *least = unwinder->processes;
 
 	unwinder->walks++;
 	for (size_t i = 0; i < UNWIND_PROCESSES_MAX; i++) {
-		struct process *process = &unwinder->processes[i];
+		struct unwinder_process *process = &unwinder->processes[i];
 
 		if (process->dwfl && process->pid == mappings->pid && process->files == files) {
 			process->used = unwinder->walks;
@@ -191,7 +191,7 @@ static struct process *unwound_process(struct unwinder *unwinder, const struct m
 			least = process;
 	}
 	forget_unwinder(least);
-	*least = (struct process){ .pid = mappings->pid, .files = files, .used = unwinder->walks };
+	*least = (struct unwinder_process){ .pid = mappings->pid, .files = files, .used = unwinder->walks };
 	if (find_modules(least, mappings) || !report_modules(unwinder, least)) {
 		forget_unwinder(least);
 		return NULL;
@@ -328,7 +328,7 @@ static bool is_cut(const struct unwinder *unwinder)
 	       above == mappings_find(unwinder->mappings, stack_copy_end(copy) - 1);
 }
 
-static const struct module *module_of(const struct process *process, uint64_t address)
+static const struct module *module_of(const struct unwinder_process *process, uint64_t address)
 {
 	for (size_t i = 0; i < process->count; i++)
 		if (address >= process->modules[i].start && address < process->modules[i].end)
@@ -417,7 +417,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct program_match *match,
 		snprintf(found->why, sizeof found->why, "out of memory");
 		return;
 	}
-	struct process *process = unwinder->process;
+	struct unwinder_process *process = unwinder->process;
 
 	if (!process->is_attached)
 		process->is_attached =

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* How long the thread may take to write the description. */
-#define PATIENCE_NS UINT64_C(2000000000)
+#define MASK_PATIENCE_NS UINT64_C(2000000000)
 
 struct recording_description *recording_description_new(const struct recording_description *from)
 {
@@ -175,9 +175,9 @@ static int describe_mask(struct recording *recording)
 	const struct recording_description all = { recording->events, recording->event_count, recording->changes,
 						   recording->change_count };
 	struct recording_description *description = recording_description_new(&all);
-	int result = description
-			     ? recording_thread_describe(recording->thread, description, clock_now_ns() + PATIENCE_NS)
-			     : -ENOMEM;
+	int result = description ? recording_thread_describe(recording->thread, description,
+							     clock_now_ns() + MASK_PATIENCE_NS)
+				 : -ENOMEM;
 
 	if (result == -ENOMEM)
 		return diag_no_memory(recording->diag);
@@ -220,7 +220,7 @@ static int set_gates(struct recording *recording, const struct selection *wanted
 }
 
 /* The change is told, and then made; *text goes to the recording, which forgets it where that fails. */
-static int carry_out(struct recording *recording, const struct selection *wanted, struct text_buffer *text)
+static int carry_out_selection(struct recording *recording, const struct selection *wanted, struct text_buffer *text)
 {
 	int result;
 
@@ -274,7 +274,7 @@ int recording_mask(struct recording *recording, const struct selection *wanted)
 	if (!result)
 		tell_change(recording, wanted, &text, &any);
 	if (!result && any) {
-		result = carry_out(recording, wanted, &text);
+		result = carry_out_selection(recording, wanted, &text);
 		if (result)
 			set_gates(recording, &before);
 	}

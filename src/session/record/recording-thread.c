@@ -111,7 +111,7 @@ static int write_marks(const struct recording_thread *thread)
 }
 
 /* Does what was taken, and looks where it is time to. */
-static int carry_out(struct recording_thread *thread)
+static int carry_out_errand(struct recording_thread *thread)
 {
 	const struct recording_work *work = &thread->work;
 	const struct mail *taken = &thread->taken;
@@ -171,7 +171,7 @@ static void *run_recording_thread(void *context)
 	struct recording_thread *thread = context;
 
 	while (take_mailbox(thread)) {
-		publish_outcome(thread, carry_out(thread));
+		publish_outcome(thread, carry_out_errand(thread));
 		recording_marks_free(thread->taken.snapshot.marks);
 		thread->taken.snapshot.marks = NULL;
 		if (thread->taken.finish)

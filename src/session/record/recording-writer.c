@@ -147,7 +147,7 @@ struct recording_state *recording_writer_state(struct recording_writer *writer)
 
 /* What the kernel kept from us belongs to no CPU that we know of, so it goes with the first that tells anything.
  */
-static uint64_t missed_of(struct recording_writer *writer, uint32_t cpu)
+static uint64_t writer_missed_of(struct recording_writer *writer, uint32_t cpu)
 {
 	if (writer->options.flight)
 		return 0;
@@ -198,7 +198,7 @@ static int write_ring(struct recording_writer *writer, struct copying *how, uint
 			.bytes = writer->buffer,
 			.content_bytes = part.bytes,
 			.skip = part.skip,
-			.discarded = ahead.lost + ring_dropped(ring) + missed_of(writer, cpu),
+			.discarded = ahead.lost + ring_dropped(ring) + writer_missed_of(writer, cpu),
 		};
 
 		if (!result && part.skip < part.bytes)
@@ -463,7 +463,8 @@ static void write_ring_end(struct recording_writer *writer, uint32_t cpu)
 		.events_before = seen,
 	};
 
-	ctf_writer_end(writer->trace, cpu, &packet, cursor->lost + left + ring_dropped(ring) + missed_of(writer, cpu));
+	ctf_writer_end(writer->trace, cpu, &packet,
+		       cursor->lost + left + ring_dropped(ring) + writer_missed_of(writer, cpu));
 }
 
 static int finish_writer(void *context, uint64_t missed)

@@ -327,7 +327,7 @@ int recording_fd(const struct recording *recording)
 }
 
 /* What the kernel has kept from us. */
-static uint64_t missed_of(const struct recording *recording)
+static uint64_t recording_missed_of(const struct recording *recording)
 {
 	return recording->recorder ? ebpf_recorder_missed(recording->recorder) : 0;
 }
@@ -339,7 +339,7 @@ int recording_poll(struct recording *recording, uint64_t *wait_ns)
 
 	if (result)
 		return diag_error(recording->diag, NULL, result, "cannot follow the recording: %s", strerror(-result));
-	recording_thread_report(recording->thread, missed_of(recording));
+	recording_thread_report(recording->thread, recording_missed_of(recording));
 	recording_thread_news(recording->thread, recording->diag);
 	return 0;
 }
@@ -395,7 +395,7 @@ void recording_finish(struct recording *recording)
 	recording->finished = true;
 	if (recording->recorder)
 		ebpf_recorder_detach(recording->recorder);
-	recording_thread_finish(recording->thread, missed_of(recording));
+	recording_thread_finish(recording->thread, recording_missed_of(recording));
 	recording_thread_news(recording->thread, recording->diag);
 }
 

@@ -101,7 +101,7 @@ static bool can_match(struct judging *judging, const struct program_rule *rule)
 }
 
 /* What the rule raises at a match. Returns whether that is new. */
-static bool raise(struct judging *judging, const struct program_rule *rule)
+static bool raise_event(struct judging *judging, const struct program_rule *rule)
 {
 	bool news = false;
 
@@ -126,7 +126,7 @@ static void find_raised(struct judging *judging)
 			const struct program_rule *rule = &judging->program->rules[i];
 
 			if (rule->statement_count && can_match(judging, rule))
-				news |= raise(judging, rule);
+				news |= raise_event(judging, rule);
 		}
 	}
 }

@@ -257,7 +257,7 @@ static bool take_answer(struct ask_command *command, struct request *request)
 	return true;
 }
 
-static bool poll_one(struct ask_command *command, struct request *request, uint64_t now_ns)
+static bool poll_request(struct ask_command *command, struct request *request, uint64_t now_ns)
 {
 	const struct session_ask ask = request->ask;
 
@@ -278,7 +278,7 @@ void ask_command_poll(struct ask_command *command, uint64_t now_ns, uint64_t *wa
 	for (size_t i = 0; i < command->count;) {
 		struct request *request = command->verdicts[i];
 
-		if (poll_one(command, request, now_ns))
+		if (poll_request(command, request, now_ns))
 			continue;
 		if (request->ask.deadline_ns - now_ns < *wait_ns)
 			*wait_ns = request->ask.deadline_ns - now_ns;

@@ -325,7 +325,7 @@ int requests_answer(struct requests *requests, uint64_t ticket, enum session_ver
 }
 
 /* What a pending question needs now. *is_there: it may still be pending. */
-static int poll_one(struct requests *requests, struct ask *ask, uint64_t now_ns, uint64_t *wait_ns, bool *is_there)
+static int poll_ask(struct requests *requests, struct ask *ask, uint64_t now_ns, uint64_t *wait_ns, bool *is_there)
 {
 	*is_there = false;
 	if (ask->settles) {
@@ -353,7 +353,7 @@ int requests_poll(struct requests *requests, uint64_t now_ns, uint64_t *wait_ns)
 		struct ask *ask = requests->items[i];
 		bool is_there;
 
-		result = poll_one(requests, ask, now_ns, wait_ns, &is_there);
+		result = poll_ask(requests, ask, now_ns, wait_ns, &is_there);
 		/* An answer may have brought others along, so what is here now may be another. */
 		if (is_there)
 			i++;

@@ -208,7 +208,7 @@ int ctf_files_metadata_add(struct ctf_files *files, const char *text, size_t len
 	return 0;
 }
 
-static int open_part(struct ctf_files *files, uint32_t index)
+static int open_file_part(struct ctf_files *files, uint32_t index)
 {
 	struct stream *stream = &files->streams[index];
 	char name[NAME_BYTES];
@@ -338,7 +338,7 @@ int ctf_files_append(struct ctf_files *files, uint32_t index, const struct ctf_p
 	if (!result)
 		result = make_files_room(files, bytes);
 	if (!result && stream->fd < 0)
-		result = open_part(files, index);
+		result = open_file_part(files, index);
 	if (!result)
 		result = write_packet(files, index, packet);
 	if (result)

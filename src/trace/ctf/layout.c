@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS_MAX = 1024, CALL_ARGUMENTS = 6, NAME_BYTES = 256, REASON_BYTES = 256 };
+enum { CALLS_MAX = 1024, CALL_ARGUMENTS = 6, LAYOUT_NAME_BYTES = 256, REASON_BYTES = 256 };
 
 /* What is put behind an event, in this order. */
 enum { ADD_TID = 1, ADD_PID = 2, ADD_COMM = 4, ADDITIONS = 3 };
@@ -119,7 +119,7 @@ static struct ctf_field *name_fields(struct ctf_layout *layout, const struct ltt
 /* The class of what the catalog calls name. */
 static int add_event_class(struct ctf_layout *layout, const char *name, const struct ctf_field *fields, uint32_t count)
 {
-	char foreign[NAME_BYTES];
+	char foreign[LAYOUT_NAME_BYTES];
 	const struct lttng_event *event = lttng_map_find_type(layout->map, name, foreign, sizeof foreign);
 	struct ctf_event class = { .field_count = count, .id = layout->next_id++ };
 
@@ -162,7 +162,7 @@ static void find_recorded_call(struct calls *calls, const struct ctf_writer_even
 /* Which header fields LTTng has as fields of the event called name. */
 static unsigned additions_of(const struct ctf_layout *layout, const struct event_type *type, const char *name)
 {
-	char foreign[NAME_BYTES];
+	char foreign[LAYOUT_NAME_BYTES];
 	const struct lttng_event *event = lttng_map_find_type(layout->map, name, foreign, sizeof foreign);
 	unsigned added = 0;
 
@@ -184,7 +184,7 @@ static int add_recorded(struct ctf_layout *layout, const struct ctf_writer_event
 	struct ctf_field fields[EVENT_FIELDS_MAX + ADDITIONS];
 	uint32_t count = ctf_fields_of(event->type, event->recorded, fields);
 	unsigned added = calls ? 0 : additions_of(layout, event->type, event->type->name);
-	char name[NAME_BYTES];
+	char name[LAYOUT_NAME_BYTES];
 
 	layout->added[layout->next_id] = (uint8_t)added;
 	for (unsigned i = 0; i < ADDITIONS; i++) {

@@ -128,7 +128,7 @@ static int read_map_field(struct reader *reader, struct lttng_field *field)
 	return result ? result : read_name(reader, &field->name);
 }
 
-static int read_fields(struct reader *reader, struct lttng_event *event)
+static int read_map_fields(struct reader *reader, struct lttng_event *event)
 {
 	struct lttng_field fields[FIELDS_MAX], *copy;
 	int result = expect_map_text(reader, "{");
@@ -168,7 +168,7 @@ static int read_map_event(struct reader *reader)
 	if (!result && event.type && strchr(event.type, '*') && !strchr(event.name, '*'))
 		result = complain_of_map(reader, "a * in both names before this");
 	if (!result)
-		result = read_fields(reader, &event);
+		result = read_map_fields(reader, &event);
 	if (result)
 		return result;
 	if (alloc_grow(&map->events, &map->event_capacity, map->event_count, sizeof event))

@@ -398,7 +398,7 @@ static int read_metadata_field(struct parser *parser, struct ctf_field *field)
 	return result ? result : expect_metadata_text(parser, ";");
 }
 
-static int read_fields(struct parser *parser, struct ctf_event *event)
+static int read_event_fields(struct parser *parser, struct ctf_event *event)
 {
 	struct ctf_field fields[EVENT_FIELDS_MAX], *kept;
 	uint32_t count = 0;
@@ -479,7 +479,7 @@ static int read_metadata_event(struct parser *parser)
 	if (!result)
 		result = expect_all(parser, "; fields := struct {");
 	if (!result)
-		result = read_fields(parser, &event);
+		result = read_event_fields(parser, &event);
 	if (!result)
 		result = check_texts(parser, &event);
 	if (!result)

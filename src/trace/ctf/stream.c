@@ -24,7 +24,7 @@ static bool is_stream_file(const char *name)
 }
 
 /* Opens a regular file of the trace. Returns the descriptor or -errno. */
-static int open_part(int folder, const char *name, struct stat *status)
+static int open_stream_part(int folder, const char *name, struct stat *status)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -41,7 +41,7 @@ static int look_at_packet(int folder, const char *name, struct ctf_part *part)
 {
 	struct ring_packet header;
 	struct stat status = { 0 };
-	int fd = open_part(folder, name, &status);
+	int fd = open_stream_part(folder, name, &status);
 
 	if (fd < 0)
 		return fd == -ENOENT || fd == -EINVAL ? 0 : fd;
@@ -135,7 +135,7 @@ static int open_stream_file(struct ctf_stream *stream, int folder)
 	void *map;
 
 	close_file(stream);
-	stream->fd = open_part(folder, stream->parts[stream->next_part++].name, &status);
+	stream->fd = open_stream_part(folder, stream->parts[stream->next_part++].name, &status);
 	if (stream->fd < 0)
 		return damaged(stream, 0, "cannot reopen the file");
 	if (!status.st_size)

@@ -41,7 +41,7 @@ static int open_metadata(const char *path, char *full, size_t room, struct stat 
 	return fd;
 }
 
-static int read_metadata_text(int fd, char *text, size_t length)
+static int read_whole_metadata(int fd, char *text, size_t length)
 {
 	size_t done = 0;
 
@@ -66,7 +66,7 @@ bool trace_ctf_is_own(const char *path)
 
 	if (fd < 0)
 		return false;
-	is_own = read_metadata_text(fd, start, sizeof start - 1) == 0 && ctf_metadata_is_own(start, sizeof start - 1);
+	is_own = read_whole_metadata(fd, start, sizeof start - 1) == 0 && ctf_metadata_is_own(start, sizeof start - 1);
 	close(fd);
 	return is_own;
 }
@@ -87,7 +87,7 @@ static int load_metadata(struct file *file, const char *path, struct asterism_di
 	}
 	file->text = alloc_zero(file->source.length + 1, 1);
 	file->source.text = file->text;
-	result = file->text ? read_metadata_text(fd, file->text, file->source.length) : -ENOMEM;
+	result = file->text ? read_whole_metadata(fd, file->text, file->source.length) : -ENOMEM;
 	close(fd);
 	if (result == -ENOMEM)
 		return diag_no_memory(diag);

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { NAME_BYTES = 256 };
+enum { TYPE_NAME_BYTES = 256 };
 
 /* The number of the type called name, or HASH_NONE. */
 static uint32_t type_number(const struct jsonl_types *types, const char *name, size_t length, uint64_t hash)
@@ -76,7 +76,7 @@ static int find_jsonl_type(struct jsonl_types *types, struct event_catalog *cata
 int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, const struct json_piece *name,
 		     struct jsonl_type *found)
 {
-	char text[NAME_BYTES];
+	char text[TYPE_NAME_BYTES];
 	int64_t length;
 	const struct event_type *type = NULL;
 	uint32_t number;
@@ -90,7 +90,7 @@ int jsonl_types_find(struct jsonl_types *types, struct event_catalog *catalog, c
 		}
 	}
 	length = json_read_string(name, text, sizeof text);
-	if (length > 0 && length < NAME_BYTES && find_jsonl_type(types, catalog, text, &type))
+	if (length > 0 && length < TYPE_NAME_BYTES && find_jsonl_type(types, catalog, text, &type))
 		return -ENOMEM;
 	if (!type)
 		return 0;
