@@ -3,6 +3,8 @@
 
 #include "base/frame.h"
 
+#include "base/crc.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -11,25 +13,13 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 
 enum { HEAD = 1 + 16 + 1 + 8 + 1 }; /* "~", the number in hex, " ", the checksum, " " */
 
-static uint32_t crc_of(uint32_t crc, const void *memory, size_t length)
-{
-	const unsigned char *bytes = memory;
-
-	for (size_t i = 0; i < length; i++) {
-		crc ^= bytes[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ UINT32_C(0xedb88320) : crc >> 1;
-	}
-	return crc;
-}
-
 static uint32_t checksum(uint64_t number, const char *bytes, size_t length)
 {
 	unsigned char first[8];
 
 	for (int i = 0; i < 8; i++)
 		first[i] = (unsigned char)(number >> 8 * i);
-	return ~crc_of(crc_of(UINT32_MAX, first, sizeof first), bytes, length);
+	return ~crc_bytes(crc_bytes(CRC_START, first, sizeof first), bytes, length);
 }
 
 void frame_put(struct text_buffer *text, uint64_t number, const char *bytes, size_t length)

@@ -3,6 +3,8 @@
 
 #include "program/section.h"
 
+#include "base/crc.h"
+
 const struct program_section_shape program_section_shapes[PROGRAM_SECTION_COUNT] = {
 	[PROGRAM_STRINGS] = { "text", 1 },
 	[PROGRAM_TYPES] = { "type", sizeof(struct program_type) },
@@ -26,23 +28,9 @@ const struct program_section_shape program_section_shapes[PROGRAM_SECTION_COUNT]
 	[PROGRAM_AGGREGATES] = { "aggregate", sizeof(struct program_aggregate) },
 };
 
-/* The remainders of all half bytes: small enough to read, fast enough for images of a few hundred KiB. */
-static const uint32_t remainders[16] = {
-	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-	0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
-
 uint32_t program_checksum(const void *bytes, size_t length)
 {
-	const unsigned char *at = bytes;
-	uint32_t crc = UINT32_MAX;
-
-	for (size_t i = 0; i < length; i++) {
-		crc ^= at[i];
-		crc = crc >> 4 ^ remainders[crc & 15];
-		crc = crc >> 4 ^ remainders[crc & 15];
-	}
-	return ~crc;
+	return ~crc_bytes(CRC_START, bytes, length);
 }
 
 uint32_t program_image_checksum(const struct program_header *image, size_t length)
