@@ -4,6 +4,8 @@
  * within a little memory and time. First those that have been seen to do harm, then some thousand drawn ones.
  */
 
+#include "../size.h"
+
 #include "base/elf-code.h"
 #include "sensor/catalog.h"
 #include "session/output/debug-info.h"
@@ -430,7 +432,7 @@ static void drawn_files_take_little(void **state)
 	size_t sound = 0;
 
 	(void)state;
-	for (size_t i = 0; i < MUTANTS; i++) {
+	for (size_t i = 0; i < sized(MUTANTS, 4); i++) {
 		struct image image;
 		struct seen seen;
 
@@ -444,7 +446,7 @@ static void drawn_files_take_little(void **state)
 			read_symbols(fd);
 		close(fd);
 	}
-	assert_true(sound > MUTANTS / 8 && sound < MUTANTS);
+	assert_true(sound > sized(MUTANTS, 4) / 8 && sound < sized(MUTANTS, 4));
 	assert_true(peak_mib() - before < LIMIT_MIB);
 }
 

@@ -2,6 +2,7 @@
 /* Memory that runs short, and memory that must not be taken. */
 
 #include "rig.h"
+#include "../size.h"
 
 #include "base/alloc.h"
 
@@ -59,7 +60,7 @@ static void stand(const char *text)
 	wanted = rig.matches;
 	engine_free(rig.engine);
 	assert_true(wanted > 600);
-	for (unsigned long n = 1; found < wanted; n++) {
+	for (unsigned long n = 1; found < wanted; n = sized_next(n)) {
 		uint64_t lost = 0;
 
 		assert_true(n < 5000);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* C headers from anybody: every prefix of one, every byte of it changed, and what has no end. */
 
+#include "../size.h"
+
 #include "event/catalog.h"
 
 #include "base/alloc.h"
@@ -140,7 +142,7 @@ static void long_and_deep_texts(void **state)
 			size_t length = begun ? sizeof head - 1 : 0;
 
 			memcpy(text, head, length);
-			for (; length + step < BYTES; length += step)
+			for (; length + step < sized(BYTES, 8); length += step)
 				memcpy(text + length, repeated[j], step);
 			parse(text, length, NULL);
 		}

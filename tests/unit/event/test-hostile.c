@@ -4,6 +4,8 @@
  * allocation. Whatever comes of it, the types that are there are whole.
  */
 
+#include "../size.h"
+
 #include "base/alloc.h"
 #include "event/catalog.h"
 
@@ -141,7 +143,7 @@ static void pieces_shuffled(void **state)
 	char text[1024];
 
 	(void)state;
-	for (int round = 0; round < 20000; round++) {
+	for (size_t round = 0; round < sized(20000, 4); round++) {
 		size_t length = 0, count = next_random(&seed) % 60;
 
 		for (size_t i = 0; i < count; i++) {
@@ -156,7 +158,7 @@ static void pieces_shuffled(void **state)
 
 static void deep_and_long_texts(void **state)
 {
-	enum { BYTES = 1 << 20 };
+	const size_t bytes = sized(1 << 20, 8);
 	static const char *const heads[] = { "EVENT a { x: u8 } FROM a:b { x = ",
 					     "EVENT a {} FROM a:b WHEN ",
 					     "EVENT a {} FROM uprobe:\"",
@@ -164,7 +166,7 @@ static void deep_and_long_texts(void **state)
 					     "EVENT ",
 					     "EVENT a \"" };
 	static const char *const repeated[] = { "(", "ustr(", "a->", "a[", "1+", "x?", "a", "0", "\"", "#" };
-	char *text = malloc(BYTES);
+	char *text = malloc(bytes);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
@@ -172,7 +174,7 @@ static void deep_and_long_texts(void **state)
 			size_t length = strlen(heads[i]), step = strlen(repeated[j]);
 
 			memcpy(text, heads[i], length);
-			for (; length + step < BYTES; length += step)
+			for (; length + step < bytes; length += step)
 				memcpy(text + length, repeated[j], step);
 			assert_int_equal(parse_exact(text, length), -EINVAL);
 		}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Input that is large, deep, dense or hostile, and memory that runs short: an answer, soon, without recursion. */
 
+#include "../size.h"
+
 #include "base/alloc.h"
 #include "read-text.h"
 
@@ -32,7 +34,7 @@ static char *repeat(const char *start, const char *part, size_t count, const cha
 /* The messages that such a text gives. */
 static void expect_repeated(const char *start, const char *part, size_t bytes, const char *expected)
 {
-	char *text = repeat(start, part, bytes / strlen(part), "");
+	char *text = repeat(start, part, sized(bytes, 5) / strlen(part), "");
 
 	expect_messages(text, expected);
 	alloc_free(text);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The mathematics of admission against worked examples, enumeration, and streams that are as dense as permitted. */
 
+#include "../size.h"
+
 #include "monitor/jcs.h"
 
 #include <errno.h>
@@ -109,7 +111,7 @@ static void test_vectors(void **unused)
 static void test_enumeration(void **unused)
 {
 	(void)unused;
-	for (int i = 0; i < CASES; i++) {
+	for (size_t i = 0; i < sized(CASES, 5); i++) {
 		struct jcs stream;
 		struct jcs_monitor monitor;
 		uint64_t before = JCS_UNBOUNDED;
@@ -178,7 +180,7 @@ static void test_streams_keep_the_bound(void **unused)
 	uint64_t reached = 0;
 
 	(void)unused;
-	for (int i = 0; i < STREAMS; i++) {
+	for (size_t i = 0; i < sized(STREAMS, 5); i++) {
 		static uint64_t times[ELEMENTS_MAX];
 		struct jcs stream;
 		struct jcs_monitor monitor;

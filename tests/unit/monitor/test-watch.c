@@ -4,6 +4,8 @@
  * as they may. What was admitted is never late; and of every way to make elements late the cause is found.
  */
 
+#include "../size.h"
+
 #include "monitor/admission.h"
 #include "monitor/watch.h"
 #include "session/monitor/loop.h"
@@ -217,7 +219,7 @@ static void test_admitted_is_in_time(void **state)
 	int admitted = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; admitted < RUNS; seed++) {
+	for (uint64_t seed = 1; admitted < (int)sized(RUNS, 5); seed++) {
 		if (!make(&world, seed, NONE))
 			continue;
 		admitted++;
@@ -229,8 +231,8 @@ static void test_admitted_is_in_time(void **state)
 			excess += world.watched[i].excess;
 	}
 	assert_int_equal(excess, 0);
-	assert_true(elements > 100 * RUNS);
-	assert_true(tight > RUNS / 20); /* the bound is tested, not idleness */
+	assert_true(elements > 100 * sized(RUNS, 5));
+	assert_true(tight > sized(RUNS, 5) / 20); /* the bound is tested, not idleness */
 }
 
 static void test_causes(void **state)

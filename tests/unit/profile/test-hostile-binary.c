@@ -3,6 +3,7 @@
  * profile. */
 
 #include "read-text.h"
+#include "../size.h"
 
 #include "profile/complete.h"
 #include "profile/read.h"
@@ -220,7 +221,7 @@ static void test_mutants(void **state)
 	srand(1);
 	make_packed(&packed);
 	unpack(&packed, &plain);
-	for (unsigned i = 0; i < MUTANTS; i++) {
+	for (unsigned i = 0; i < sized(MUTANTS, 4); i++) {
 		struct asterism_diag *diag = asterism_diag_new();
 		struct profile *profile = NULL;
 
@@ -236,7 +237,7 @@ static void test_mutants(void **state)
 		profile_free(profile);
 		asterism_diag_free(diag);
 	}
-	assert_true(good > MUTANTS / 20 && good < MUTANTS);
+	assert_true(good > sized(MUTANTS, 4) / 20 && good < sized(MUTANTS, 4));
 }
 
 /* Of this program: its first bytes have no names, a pair of them has 3 samples, and calls itself 5 times. */

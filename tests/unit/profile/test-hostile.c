@@ -5,6 +5,7 @@
  */
 
 #include "read-text.h"
+#include "../size.h"
 
 #include "profile/complete.h"
 #include "profile/read.h"
@@ -163,7 +164,7 @@ static void test_mutants(void **state)
 
 	(void)state;
 	srand(1);
-	for (unsigned i = 0; i < MUTANTS; i++) {
+	for (unsigned i = 0; i < sized(MUTANTS, 4); i++) {
 		struct diag_source source = { .file = "mutant", .text = text };
 		struct asterism_diag *diag = asterism_diag_new();
 		struct profile *profile = NULL;
@@ -181,14 +182,14 @@ static void test_mutants(void **state)
 		profile_free(profile);
 		asterism_diag_free(diag);
 	}
-	assert_true(good > MUTANTS / 20 && good < MUTANTS);
+	assert_true(good > sized(MUTANTS, 4) / 20 && good < sized(MUTANTS, 4));
 	profile_free(simulated);
 }
 
 /* A chain and a circle of many: nothing goes deeper with them. */
 static void test_deep(void **state)
 {
-	enum { FUNCTIONS = 200000 };
+	const int functions = (int)sized(200000, 10);
 	char *text;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
@@ -196,10 +197,10 @@ static void test_deep(void **state)
 
 	(void)state;
 	fputs("events: Ir\n", stream);
-	for (int i = 0; i < FUNCTIONS; i++)
+	for (int i = 0; i < functions; i++)
 		fprintf(stream, "fn=(%d) f%d\n1 1\ncfn=(%d)%s%d\ncalls=1 1\n1 %d\n", i + 1, i, i + 2,
-			i + 2 > FUNCTIONS ? " g" : " f", i + 1, FUNCTIONS - i);
-	fprintf(stream, "cfn=(%d)\ncalls=1 1\n1 1\n", FUNCTIONS / 2);
+			i + 2 > functions ? " g" : " f", i + 1, functions - i);
+	fprintf(stream, "cfn=(%d)\ncalls=1 1\n1 1\n", functions / 2);
 	fclose(stream);
 	profile = read_text(text);
 	free(text);
@@ -210,7 +211,7 @@ static void test_deep(void **state)
 /* As many objects have a function of one name: none is sought among all the others. */
 static void test_namesakes(void **state)
 {
-	enum { FUNCTIONS = 500000 };
+	const size_t functions = sized(500000, 10);
 	char *text;
 	size_t length, step = 0, count = 0;
 	FILE *stream = open_memstream(&text, &length);
@@ -218,14 +219,14 @@ static void test_namesakes(void **state)
 
 	(void)state;
 	fputs("function,object,samples\n", stream);
-	for (int i = 0; i < FUNCTIONS; i++)
-		fprintf(stream, "f,o%d,1\n", i);
+	for (size_t i = 0; i < functions; i++)
+		fprintf(stream, "f,o%zu,1\n", i);
 	fclose(stream);
 	profile = read_text(text);
 	free(text);
 	for (uint32_t function; (function = profile_find_name(profile, "f", &step)) != HASH_NONE; count++)
 		assert_int_equal(function, count);
-	assert_int_equal(count, FUNCTIONS);
+	assert_int_equal(count, functions);
 	profile_free(profile);
 }
 

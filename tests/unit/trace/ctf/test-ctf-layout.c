@@ -2,6 +2,7 @@
 /* Traces with LTTng's names: what the metadata says, and which ids events get. */
 
 #include "ctf-rig.h"
+#include "../../size.h"
 
 #include "trace/ctf/layout.h"
 
@@ -316,7 +317,7 @@ static void no_memory_is_reported(void **state)
 
 	while (result) {
 		asterism_diag_clear(names->rig->diag);
-		alloc_fail_at(++n);
+		alloc_fail_at(n = sized_next(n));
 		result = ctf_layout_new(&options, names->rig->diag, &names->layout);
 		alloc_fail_at(0);
 		assert_true(result == 0 || result == -ENOMEM);
