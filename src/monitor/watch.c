@@ -70,7 +70,12 @@ static void blame(struct watch *watch, struct watch_sensor *sensor, const struct
 	}
 	if (sensor->cost_ns)
 		watch->shares[WATCH_OVER_COST] += excess_of(cost, sensor->cost_ns);
-	/* One that comes when others have is measured as if it came with the last. */
+	/* Whose writer was held up, or not known yet, kept to the rate in its own time: what is behind is not early. */
+	if (element->at_ns < sensor->last_ns && (element->is_late || element->is_new)) {
+		watch->shares[element->is_late ? WATCH_HELD : WATCH_NEWCOMER] += cost;
+		return;
+	}
+	/* Any other that comes when others have is measured as if it came with the last. */
 	sensor->last_ns = element->at_ns > sensor->last_ns ? element->at_ns : sensor->last_ns;
 	if (jcs_meter_add(&sensor->meter, &sensor->stream, sensor->last_ns)) {
 		add_to_watch_count(&sensor->excess, 1);

@@ -293,12 +293,40 @@ static void test_worst(void **state)
 	assert_int_equal(watch.least_ns, 0);
 }
 
+/* Elements that are handed out behind later ones, as nothing was known of them or they were held up, came in their
+ * time. */
+static void test_behind_is_not_early(void **state)
+{
+	struct watch_sensor sensor = { .is_declared = true, .stream = { 100, 0, 0 } };
+	const struct watch_options options = { .sensors = &sensor, .sensor_count = 1, .period_ns = 10, .bucket_ns = 1 };
+	static struct watch watch;
+	struct watch_violation violation;
+	const struct watch_element elements[] = {
+		{ .at_ns = 1000 },
+		{ .at_ns = 800, .is_new = true },
+		{ .at_ns = 900, .is_late = true },
+		{ .at_ns = 1100, .is_new = true },
+		{ .at_ns = 1200 },
+		{ .at_ns = 1250, .is_new = true },
+		{ .at_ns = 1200 },
+	};
+	const uint64_t excess[] = { 0, 0, 0, 0, 0, 1, 2 };
+
+	(void)state;
+	watch_init(&watch, &options);
+	for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+		watch_take(&watch, &elements[i], &violation);
+		assert_int_equal(sensor.excess, excess[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_admitted_is_in_time),
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_behind_is_not_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
