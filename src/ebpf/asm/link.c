@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Links functions to a program: leaves out what control cannot reach, which the kernel refuses - functions that nothing
- * refers to and instructions behind a jump that nothing jumps to -, lays the others one after the other ("main" first,
- * as the kernel wants it) and fills in distances. A conditional jump that is too far becomes "if cond goto +1; goto +1;
- * gotol target", an unconditional one gotol; this may push others out of reach, so sizes are settled by iteration,
- * which ends because jumps only ever grow.
+ * refers to and instructions behind a jump that nothing jumps to -, and jumps to the next instruction, lays the others
+ * one after the other ("main" first, as the kernel wants it) and fills in distances. A conditional jump that is too far
+ * becomes "if cond goto +1; goto +1; gotol target", an unconditional one gotol; this may push others out of reach, so
+ * sizes are settled by iteration, which ends because jumps only ever grow.
  *
  * A function begins by writing to the deepest place of its stack. Where paths that use more of it meet others that use
  * less, Linux 6.18 follows a number back to where it is set into a state that has no such place, reports a "verifier
@@ -74,6 +74,25 @@ static int follow_control(struct asm_function *function, const uint32_t *targets
 	}
 }
 
+/*
+ * Leaves out jumps to what is next anyway: the kernel would take them out one by one, and move all that is behind for
+ * each. From the end, so that what is between may be such a jump, too.
+ */
+static void leave_out_jumps(struct asm_function *function, const uint32_t *targets)
+{
+	for (size_t i = function->fixup_count; i-- > 0;) {
+		const struct asm_fixup *fixup = &function->fixups[i];
+		uint32_t next = fixup->insn + 1;
+
+		if (fixup->kind != ASM_JUMP || !fixup->insn || !function->live[fixup->insn] ||
+		    targets[fixup->insn] < next)
+			continue; /* the first instruction stays: lines of text begin there */
+		while (next < targets[fixup->insn] && !function->live[next])
+			next++;
+		function->live[fixup->insn] = next < targets[fixup->insn];
+	}
+}
+
 static int find_live(const struct ebpf_asm *as, struct asm_function *function)
 {
 	uint32_t *targets = alloc_zero(function->insn_count, sizeof *targets);
@@ -88,6 +107,8 @@ static int find_live(const struct ebpf_asm *as, struct asm_function *function)
 		error = -ENOMEM;
 	while (!error && depth > 0)
 		error = follow_control(function, targets, stack, &depth);
+	if (!error)
+		leave_out_jumps(function, targets);
 	alloc_free(targets);
 	alloc_free(stack);
 	return error;

@@ -192,6 +192,32 @@ static void leaves_out_what_control_cannot_reach(void **state)
 	ebpf_asm_free(as);
 }
 
+/* Of four jumps, the two to what is next anyway go, the second because the first does; one that is first stays. */
+static void leaves_out_jumps_to_the_next_instruction(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t start = ebpf_label(as), here = ebpf_label(as), there = ebpf_label(as);
+
+	ebpf_jump(as, start);
+	ebpf_bind(as, start);
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, there);
+	ebpf_jump(as, here);
+	ebpf_mov_imm(as, R0, 2); /* which control cannot reach */
+	ebpf_bind(as, here);
+	ebpf_bind(as, there);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, start);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 4);
+	assert_int_equal(code.insns[0].code, BPF_JMP | BPF_JA);
+	assert_int_equal(code.insns[2].off, -2);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
 static void running_off_the_end_is_an_error(void **state)
 {
 	struct ebpf_asm *as = ebpf_asm_new();
@@ -316,6 +342,7 @@ int main(void)
 		cmocka_unit_test(an_unbound_label_is_an_error),
 		cmocka_unit_test(labels_do_not_cross_functions),
 		cmocka_unit_test(leaves_out_what_control_cannot_reach),
+		cmocka_unit_test(leaves_out_jumps_to_the_next_instruction),
 		cmocka_unit_test(running_off_the_end_is_an_error),
 		cmocka_unit_test(the_stack_is_bounded_and_reused),
 		cmocka_unit_test(begins_with_the_deepest_place_of_the_stack),
