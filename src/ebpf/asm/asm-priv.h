@@ -6,7 +6,7 @@
 
 #include "ebpf/asm/asm.h"
 
-enum { ASM_NAME_BYTES = 64, ASM_NOTE_BYTES = 256, ASM_NEST_MAX = 8, ASM_STACK_MAX = 512, ASM_UNBOUND = -1 };
+enum { ASM_NAME_BYTES = 64, ASM_NOTE_BYTES = 256, ASM_NEST_MAX = 8, ASM_UNBOUND = -1 };
 
 enum asm_fixup_kind { ASM_JUMP, ASM_CALL };
 

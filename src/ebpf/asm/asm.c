@@ -211,7 +211,7 @@ int16_t ebpf_stack_take(struct ebpf_asm *as, uint32_t bytes)
 	if (as->error)
 		return -8;
 	function = current(as);
-	if (bytes > ASM_STACK_MAX || function->stack_bytes + (bytes + 7) / 8 * 8 > ASM_STACK_MAX) {
+	if (bytes > EBPF_STACK_MAX || function->stack_bytes + (bytes + 7) / 8 * 8 > EBPF_STACK_MAX) {
 		as->error = -E2BIG;
 		return -8;
 	}

@@ -26,7 +26,7 @@ struct ebpf_asm;
  */
 enum { EBPF_ASM_NEAR_MAX = 24 * 1024 };
 
-enum { EBPF_PARAMETERS_MAX = 5 };
+enum { EBPF_PARAMETERS_MAX = 5, EBPF_STACK_MAX = 512 };
 
 struct ebpf_asm *ebpf_asm_new(void);
 void ebpf_asm_free(struct ebpf_asm *as);

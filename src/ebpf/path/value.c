@@ -7,6 +7,7 @@
 
 #include "ebpf/path/value-priv.h"
 
+#include "ebpf/path/memo.h"
 #include "ebpf/path/walk.h"
 
 #include <errno.h>
@@ -122,17 +123,42 @@ static bool may_be_null(const struct source_node *node, uint32_t pointer)
 	return pointer > 0 || !node->is_current;
 }
 
+/* Puts r0, which so many pointers of the access lead to, into the slot of the chain: as a number. Overwrites r1. */
+static void keep_pointer(struct ebpf_asm *as, struct path_memo_chain *chain, const struct source_node *node,
+			 uint32_t length)
+{
+	ebpf_mov(as, R1, R0);
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R1, 0));
+	ebpf_emit(as, insn_alu_imm(BPF_NEG, R1, 0));
+	ebpf_store(as, BPF_DW, R10, chain->slot, R1);
+	chain->last = node;
+	chain->length = length;
+}
+
 /* r0 = the last pointer of the access; goes to null where there is none. */
 enum source_knowledge path_load_pointers(struct ebpf_asm *as, const struct source_style *style,
 					 const struct source_node *node, uint32_t null)
 {
 	const struct btf_access *access = &node->access;
-	enum source_knowledge knowledge = load_start(as, style, node);
+	enum source_knowledge knowledge = SOURCE_UNKNOWN;
+	uint32_t keep;
+	struct path_memo_chain *chain = path_memo_chain(style->memo, node, &keep);
+	uint32_t first = path_memo_have(chain, node);
 
-	for (uint32_t i = 0; i < access->pointer_count; i++) {
+	if (first)
+		ebpf_load(as, BPF_DW, R0, R10, chain->slot);
+	else
+		knowledge = load_start(as, style, node);
+	if (chain && style->memo->conditions)
+		keep = 0;
+	if (keep > first) /* stays so where a pointer on the way is null */
+		ebpf_store_imm(as, BPF_DW, R10, chain->slot, 0);
+	for (uint32_t i = first; i < access->pointer_count; i++) {
 		if (may_be_null(node, i))
 			ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 		knowledge = load_spot(as, style, &access->pointers[i], VALUE_WORD, knowledge);
+		if (keep > first && i + 1 == keep)
+			keep_pointer(as, chain, node, keep);
 	}
 	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count))
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
@@ -178,15 +204,48 @@ struct width {
 	bool is_signed;
 };
 
+/* Whether r0 = the part, as it was computed before. */
+static bool load_part(struct ebpf_asm *as, const struct path_memo_part *part)
+{
+	if (!part || !part->is_there)
+		return false;
+	ebpf_load(as, BPF_DW, R0, R10, part->slot);
+	return true;
+}
+
+/* Keeps r0, where it is a part. */
+static void store_part(struct ebpf_asm *as, const struct source_style *style, struct path_memo_part *part)
+{
+	if (!part || style->memo->conditions)
+		return;
+	ebpf_store(as, BPF_DW, R10, part->slot, R0);
+	part->is_there = true;
+}
+
+static void emit_kernel_word(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
+{
+	struct path_memo_part *part = path_memo_part(style->memo, node);
+
+	if (load_part(as, part))
+		return;
+	path_emit_value(as, style, node->left);
+	ebpf_mov(as, R3, R0);
+	read_kernel(as, VALUE_WORD);
+	store_part(as, style, part);
+}
+
 static void emit_access(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
 	const struct btf_access *access = &node->access;
+	struct path_memo_part *part = path_memo_part(style->memo, node);
 	uint32_t null = ebpf_label(as);
 
 	if (style->known && path_same(node, style->known)) {
 		ebpf_load(as, BPF_DW, R0, R10, style->known_slot);
 		return;
 	}
+	if (load_part(as, part))
+		return;
 	enum source_knowledge knowledge = path_load_pointers(as, style, node, null);
 
 	switch (access->end) {
@@ -209,6 +268,7 @@ static void emit_access(struct ebpf_asm *as, const struct source_style *style, c
 		extend(as, access->bits, access->is_signed);
 	}
 	path_end_pointers(as, node, null);
+	store_part(as, style, part);
 }
 
 static void emit_cookie(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
@@ -276,7 +336,11 @@ static void emit_product(struct ebpf_asm *as, const struct source_style *style, 
 	path_emit_value(as, style, node->left);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	ebpf_store(as, BPF_DW, R10, slot, R0);
+	if (style->memo)
+		style->memo->conditions++;
 	path_emit_value(as, style, node->right);
+	if (style->memo)
+		style->memo->conditions--;
 	ebpf_load(as, BPF_DW, R1, R10, slot);
 	ebpf_alu(as, BPF_MUL, R0, R1);
 	ebpf_bind(as, none);
@@ -317,7 +381,13 @@ static void emit_user_word(struct ebpf_asm *as, const struct source_style *style
 	uint32_t mark = ebpf_stack_mark(as), good = ebpf_label(as);
 	int16_t slot = ebpf_stack_take(as, VALUE_WORD);
 	uint32_t bytes = path->bytes ? path->bytes : VALUE_WORD;
+	struct path_memo_part *part = path_memo_part(style->memo, path);
 
+	if (load_part(as, part)) {
+		ebpf_bind(as, good);
+		ebpf_stack_release(as, mark);
+		return;
+	}
 	path_emit_value(as, style, path->left);
 	ebpf_mov(as, R3, R0);
 	read_to_slot(as, BPF_FUNC_probe_read_user, bytes, slot);
@@ -330,6 +400,7 @@ static void emit_user_word(struct ebpf_asm *as, const struct source_style *style
 	ebpf_load(as, ebpf_width(bytes), R0, R10, slot);
 	if (path->is_signed)
 		extend(as, bytes * 8, true);
+	store_part(as, style, part);
 	ebpf_stack_release(as, mark);
 }
 
@@ -429,9 +500,7 @@ void path_emit_value(struct ebpf_asm *as, const struct source_style *style, cons
 		emit_user_word(as, style, path);
 		break;
 	case SOURCE_KERNEL_WORD:
-		path_emit_value(as, style, path->left);
-		ebpf_mov(as, R3, R0);
-		read_kernel(as, VALUE_WORD);
+		emit_kernel_word(as, style, path);
 		break;
 	case SOURCE_LENGTH:
 		path_emit_length(as, style, path);
@@ -495,8 +564,14 @@ void path_emit_number(struct ebpf_asm *as, const struct source_style *style, con
 		      enum event_value value)
 {
 	struct width wanted = width_of_value(value), loaded;
+	struct source_style own = *style;
+	struct path_memo memo = { 0 };
 
-	loaded = emit_narrow(as, style, path);
+	own.memo = &memo;
+	path_memo_note(&memo, path);
+	path_memo_begin(&memo, as);
+	loaded = emit_narrow(as, &own, path);
+	path_memo_end(&memo, as);
 	if (value == EVENT_BOOL) {
 		uint32_t end = ebpf_label(as);
 

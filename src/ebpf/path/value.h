@@ -24,12 +24,15 @@ struct source_memory {
 /* reg = this CPU's part; goes to none should there be none. r0 is lost. */
 void path_emit_memory(struct ebpf_asm *as, const struct source_memory *memory, uint8_t reg, uint32_t none);
 
+struct path_memo;
+
 struct source_style {
 	uint32_t cast; /* type id of the kernel's function bpf_rdonly_cast; 0: it has none (before 6.2) */
 	bool task;     /* r7 holds the current task: it need not be asked for */
 	const struct source_node *known; /* its value lies in the stack at known_slot; NULL: none */
 	int16_t known_slot;
-	bool lean;     /* strings are not filled up behind their NUL */
+	struct path_memo *memo; /* what the paths have in common (path/memo.h); NULL: nothing */
+	bool lean;              /* strings are not filled up behind their NUL */
 	bool detached; /* the context is a copy of what the tracepoint gave: to the verifier its pointers are numbers */
 	bool past;     /* execve has made another program of the current one; the context says who it was */
 	bool leaves;   /* where memory of the user cannot be read, code goes to label unread; else it goes on with 0 */

@@ -7,8 +7,6 @@
 
 #include "ebpf/source/dispatch.h"
 
-#include "ebpf/path/value.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -157,4 +155,26 @@ void dispatch_free(struct dispatch *dispatch)
 	alloc_free(dispatch->line);
 	alloc_free(dispatch->tree);
 	alloc_free(dispatch);
+}
+
+static bool is_left_to_ask(const struct dispatch_entry *item, uint32_t condition, bool of_user)
+{
+	return !(item->decided & UINT32_C(1) << condition) &&
+	       path_reads_user(item->entry->when.items[condition].path) == of_user;
+}
+
+void dispatch_note_conditions(const struct dispatch_entry *item, struct path_memo *memo)
+{
+	for (int of_user = 0; of_user < 2; of_user++)
+		for (uint32_t i = 0; i < item->entry->when.count; i++)
+			if (is_left_to_ask(item, i, of_user))
+				path_memo_note(memo, item->entry->when.items[i].path);
+}
+
+void dispatch_emit_conditions(struct ebpf_asm *as, const struct source_style *style, const struct dispatch_entry *item,
+			      bool of_user, uint32_t next)
+{
+	for (uint32_t i = 0; i < item->entry->when.count; i++)
+		if (is_left_to_ask(item, i, of_user))
+			path_emit_condition(as, style, &item->entry->when.items[i], next);
 }

@@ -4,6 +4,7 @@
 
 /* The order in which the conditions of a unit's entries are asked. */
 
+#include "ebpf/path/memo.h"
 #include "ebpf/source/plan.h"
 
 /* An entry and which of its conditions are decided before it is reached: bit i for condition i. */
@@ -29,5 +30,10 @@ struct dispatch {
 /* Returns 0 or -ENOMEM. The unit must outlive the result. */
 int dispatch_new(const struct source_unit *unit, struct dispatch **made);
 void dispatch_free(struct dispatch *dispatch);
+
+/* What is left to ask of an entry, in this order: that which reads no memory of the user, and that which does. */
+void dispatch_note_conditions(const struct dispatch_entry *item, struct path_memo *memo);
+void dispatch_emit_conditions(struct ebpf_asm *as, const struct source_style *style, const struct dispatch_entry *item,
+			      bool of_user, uint32_t next);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "ebpf/source/emit.h"
 
+#include "ebpf/path/memo.h"
 #include "ebpf/source/apart.h"
 #include "ebpf/source/dispatch.h"
 
@@ -268,17 +269,6 @@ static bool has_user_number(const struct source_entry *entry)
 	return false;
 }
 
-/* The conditions that are left and read memory of the user, or those that do not. */
-static void emit_conditions(struct ebpf_asm *as, const struct source_style *style, const struct dispatch_entry *item,
-			    bool of_user, uint32_t next)
-{
-	const struct source_conditions *when = &item->entry->when;
-
-	for (uint32_t i = 0; i < when->count; i++)
-		if (!(item->decided & UINT32_C(1) << i) && path_reads_user(when->items[i].path) == of_user)
-			path_emit_condition(as, style, &when->items[i], next);
-}
-
 /* Conditions, extraction, body of one entry. Leaves state as it is after the entry, whether its conditions held or not.
  */
 static void emit_entry(struct emission *emission, struct state *state, const struct dispatch_entry *item)
@@ -290,17 +280,23 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	uint32_t next = ebpf_label(as), unread = ebpf_label(as);
 	bool late = emission->options->late;
 	struct source_style reading = *style;
+	struct path_memo memo = { 0 };
 	struct state after = *state;
 
 	ebpf_note(as, "%s", type->name);
 	if (state->dirty)
 		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
-	emit_conditions(as, style, item, false, next);
+	dispatch_note_conditions(item, &memo);
+	path_memo_begin(&memo, as);
+	reading.memo = &memo;
+	dispatch_emit_conditions(as, &reading, item, false, next);
 	if (late)
 		emit_is_awaited(emission, entry, next, unread);
 	reading.unread = unread;
 	reading.leaves = true;
-	emit_conditions(as, &reading, item, true, next);
+	dispatch_emit_conditions(as, &reading, item, true, next);
+	path_memo_end(&memo, as);
+	reading.memo = NULL;
 	reading.known = NULL; /* some of the rest is in functions with a stack of their own */
 	emit_header(emission, &after, header_needs(entry) | (style->past && !entry->want->packed ? PAST_HEADER : 0));
 	reading.leaves = entry->await && !late;
