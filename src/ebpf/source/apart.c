@@ -16,9 +16,9 @@
 enum { APART_MAX = 4 };
 
 #if defined(__x86_64__) /* whose numbers the names are of */
-enum { KNOWS_NAMES = true };
+enum { KNOWS_NAMES = true, WAITS_OF_EPOLL = SYS_epoll_wait };
 #else
-enum { KNOWS_NAMES = false };
+enum { KNOWS_NAMES = false, WAITS_OF_EPOLL = SYS_epoll_pwait };
 #endif
 
 /* What tracefs has: the number of the call (4 bytes) at 8; of an exit, its result at 16. */
@@ -29,7 +29,7 @@ static const char begins[] = "raw_syscalls:sys_enter", ends[] = "raw_syscalls:sy
 /* Those that a busy program may make more often than all others together. */
 static bool is_frequent(uint64_t call)
 {
-	static const uint16_t calls[] = { SYS_read,  SYS_write,  SYS_futex, SYS_recvfrom, SYS_sendto,  SYS_epoll_wait,
+	static const uint16_t calls[] = { SYS_read,  SYS_write,  SYS_futex, SYS_recvfrom, SYS_sendto,  WAITS_OF_EPOLL,
 					  SYS_readv, SYS_writev, SYS_ioctl, SYS_lseek,    SYS_recvmsg, SYS_sendmsg };
 
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
