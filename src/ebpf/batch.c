@@ -58,7 +58,7 @@ static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *m
 		ebpf_load(as, BPF_W, R0, R6, offsetof(struct event_header, type));
 		ebpf_jump_if_imm(as, BPF_JNE, R0, (int32_t)type, next);
 		for (uint32_t part = 0; part < ebpf_matcher_parts(matcher, type); part++)
-			ebpf_matcher_emit(matcher, as, type, part);
+			ebpf_matcher_emit(matcher, as, type, part, 0);
 		ebpf_jump(as, out);
 		ebpf_bind(as, next);
 	}

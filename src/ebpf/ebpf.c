@@ -50,6 +50,7 @@ struct ebpf {
 	struct ebpf_matcher *matcher;
 	struct feed *feed; /* test runs */
 	struct source_set *sources;
+	bool shows_records; /* the verifier lets the program under way show them to functions that it follows once */
 	struct source_want *wants;
 	struct ebpf_needs *needs;
 	size_t want_count;
@@ -187,6 +188,8 @@ static void matcher_codegen_begin(void *context, struct ebpf_asm *as, const stru
 		if (is_for_rules(want))
 			parts[count++] = (struct ebpf_matcher_part){ want->index, want->group };
 	}
+	/* Not on a stack whose holes must not be read, as before Linux 6.3; long jumps are of 6.6. */
+	ebpf->shows_records = source_scratch_bytes(unit) || ebpf->features.long_jump;
 	ebpf_matcher_set_place(ebpf->matcher, scope, style->past);
 	ebpf_matcher_begin(ebpf->matcher, as, parts, count);
 	alloc_free(parts);
@@ -200,7 +203,8 @@ static void matcher_emit_body(void *context, struct ebpf_asm *as, const struct s
 	if (entry->want->packed)
 		record_body(ebpf->recorder, as, entry, style, scope);
 	else
-		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group);
+		ebpf_matcher_emit(ebpf->matcher, as, entry->want->index, entry->want->group,
+				  ebpf->shows_records ? (entry->extent + 7) / 8 * 8 : 0);
 }
 
 static void matcher_codegen_unread(void *context, struct ebpf_asm *as, const struct source_entry *entry,

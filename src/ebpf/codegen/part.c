@@ -114,14 +114,47 @@ static void emit_all(struct emit_parts *parts)
 }
 
 /*
- * Where events of the program may raise others, in a function (record) of its own, which says whether this one has: no
- * frame is on the stack when that of the function that deals with them is there. Before Linux 6.10 a function takes 32
- * bytes of the stack at least, so a few calls and two frames are more than its 512 bytes.
+ * A function (record) that says whether the event has raised others. A type that one program raises in several ways has
+ * it once, and where it may be shown the record the verifier follows it once.
+ */
+static uint32_t function_rules(struct emit_parts *parts)
+{
+	struct ebpf_asm *as = parts->as;
+	uint32_t function, none, bytes = parts->context->record_bytes;
+	char name[64];
+
+	snprintf(name, sizeof name, "rules_%u_%u_%d_%u", parts->type, parts->part->first, parts->context->knows_who,
+		 bytes);
+	if (ebpf_asm_find(as, name, &function))
+		return function;
+	function = bytes ? ebpf_asm_global(as, name, 1) : ebpf_asm_function(as, name);
+	ebpf_asm_enter(as, function);
+	none = ebpf_label(as);
+	if (bytes) {
+		ebpf_asm_takes_bytes(as, function, 0, bytes);
+		ebpf_mov_imm(as, R0, 0);
+		ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, none);
+	}
+	ebpf_mov(as, R6, R1);
+	emit_all(parts);
+	ebpf_mov_imm(as, R0, 0);
+	if (parts->derived)
+		ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
+	ebpf_bind(as, none);
+	ebpf_exit(as);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+/*
+ * Where events of the program may raise others, in a function of its own: no frame is on the stack when that of the
+ * function that deals with them is there. Before Linux 6.10 a function takes 32 bytes of the stack at least, so a few
+ * calls and two frames are more than its 512 bytes. And where a type is raised in several ways.
  */
 static void emit_apart(struct emit_parts *parts)
 {
 	struct ebpf_asm *as = parts->as;
-	uint32_t function = ebpf_asm_function(as, "rules"), none = ebpf_label(as);
+	uint32_t function = function_rules(parts), none = ebpf_label(as);
 
 	ebpf_mov(as, R1, R6);
 	ebpf_call_function(as, function);
@@ -130,14 +163,6 @@ static void emit_apart(struct emit_parts *parts)
 		ebpf_call_function(as, parts->derived->drain);
 		ebpf_bind(as, none);
 	}
-	ebpf_asm_enter(as, function);
-	ebpf_mov(as, R6, R1);
-	emit_all(parts);
-	ebpf_mov_imm(as, R0, 0);
-	if (parts->derived)
-		ebpf_load(as, BPF_DW, R0, R9, FRAME(raised));
-	ebpf_exit(as);
-	ebpf_asm_leave(as);
 }
 
 /* What is left to be fetched. */
@@ -178,7 +203,7 @@ void codegen_part(const struct emit_context *context, struct ebpf_asm *as, uint3
 		.wanting = plan_wanting(context->plan, type, part),
 	};
 
-	if (context->derived)
+	if (context->derived || context->has_repeats)
 		emit_apart(&parts);
 	else
 		emit_all(&parts);

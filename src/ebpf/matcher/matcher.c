@@ -10,6 +10,7 @@
 #include "event/type.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
  * The verifier looks at an instruction some six times, at one of a rule that copies runs some thirty times, and at no
@@ -27,8 +28,12 @@ void ebpf_matcher_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as, const
 			size_t count)
 {
 	codegen_derived_fini(&matcher->derived);
+	matcher->code.has_repeats = false;
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_part *part = &matcher->types[parts[i].type].parts[parts[i].part];
+
+		for (size_t j = 0; j < i; j++)
+			matcher->code.has_repeats |= memcmp(&parts[i], &parts[j], sizeof *parts) == 0;
 		int error = codegen_derived_add(&matcher->code, parts[i].type, part, &matcher->derived);
 
 		if (error < 0)
@@ -37,8 +42,10 @@ void ebpf_matcher_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as, const
 	codegen_begin(&matcher->code, as, &matcher->derived, true);
 }
 
-void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part)
+void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part,
+		       uint32_t record_bytes)
 {
+	matcher->code.record_bytes = record_bytes;
 	codegen_part(&matcher->code, as, type, &matcher->types[type].parts[part]);
 }
 

@@ -81,8 +81,12 @@ struct ebpf_matcher_part {
 void ebpf_matcher_begin(struct ebpf_matcher *matcher, struct ebpf_asm *as, const struct ebpf_matcher_part *parts,
 			size_t count);
 
-/* Emits the code of one of these parts. Errors stick to as. */
-void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part);
+/*
+ * Emits the code of one of these parts. record_bytes: so much of the record is filled, and may be shown to functions
+ * that the verifier follows once; 0: nothing. Errors stick to as.
+ */
+void ebpf_matcher_emit(struct ebpf_matcher *matcher, struct ebpf_asm *as, uint32_t type, uint32_t part,
+		       uint32_t record_bytes);
 
 /*
  * Emits code for an event that the rules of the part cannot be shown, because what they look at could not be read: it

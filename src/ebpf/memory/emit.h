@@ -40,6 +40,8 @@ struct emit_context {
 	bool knows_who;
 	int room; /* of the program under way: a map for what is added up (sums/sums.h); -1: none */
 	const struct emit_derived *derived; /* of the same: what deals with raised events; NULL: none are raised */
+	bool has_repeats;                   /* of the same: it raises a type in several ways */
+	uint32_t record_bytes; /* of the event under way, for functions that are followed once; 0: it is for none */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */

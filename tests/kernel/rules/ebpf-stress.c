@@ -130,7 +130,7 @@ static void emit_body(void *context, struct ebpf_asm *as, const struct source_en
 	(void)scope;
 	struct stress *stress = context;
 
-	ebpf_matcher_emit(stress->matcher, as, entry->want->index, entry->want->group);
+	ebpf_matcher_emit(stress->matcher, as, entry->want->index, entry->want->group, 0);
 }
 
 static void make_matcher(struct stress *stress, bool lock_out)

@@ -60,8 +60,8 @@ loaded() {
 # What the kernel's verifier follows is what loading takes, some 2 us for each instruction.
 @test "the verifier follows each instruction of a shipped rule four times at most, of some a little more often" {
 	local rule instructions followed ratio over=() measured=0
-	local -A limits=([@connection-retry-storm]=5.1 [@crash-loop]=7.2 [@credential-change-exec]=4.8 [@lock-order]=4.9
-		[@memory-fault-storm]=6.8 [@syn-flood]=4.8)
+	local -A limits=([@connection-retry-storm]=5.0 [@crash-loop]=7.0 [@lock-order]=4.8 [@memory-fault-storm]=6.7
+		[@reverse-shell]=4.4 [@syn-flood]=4.4 [@temp-exec-after-download]=4.3)
 	for rule in "$BATS_TEST_DIRNAME"/../../../rules/*/; do
 		rule=@$(basename "$rule")
 		# shellcheck disable=SC2034 # read for the one behind them
@@ -81,7 +81,7 @@ loaded() {
 	read -r _ instructions followed ratio _ <<<"${lines[-1]}"
 	echo "$instructions $followed $ratio"
 	awk "BEGIN { exit !($ratio <= 4.0) }"
-	((instructions < 258000 && followed < 1010000))
+	((instructions < 206000 && followed < 800000))
 }
 
 @test "a short WITHIN costs nothing while no run is open, and ends runs on time" {
