@@ -270,12 +270,14 @@ static void write_lines(const struct asm_function *function, struct ebpf_code *c
 			(struct ebpf_code_line){ .text = function->name, .insn = function->start, .function = index };
 	for (size_t i = 0; i < function->note_count; i++) {
 		const struct asm_note *note = &function->notes[i];
+		size_t insn = note->insn, end = i + 1 < function->note_count ? note[1].insn : function->insn_count;
 
-		if (note->insn < function->insn_count && function->live[note->insn])
-			code->lines[code->line_count++] =
-				(struct ebpf_code_line){ .text = note->text,
-							 .insn = function->start + function->moved[note->insn],
-							 .function = index };
+		while (insn < end && !function->live[insn])
+			insn++;
+		if (insn < end)
+			code->lines[code->line_count++] = (struct ebpf_code_line){
+				.text = note->text, .insn = function->start + function->moved[insn], .function = index
+			};
 	}
 	code->function_count++;
 }

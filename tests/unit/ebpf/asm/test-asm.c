@@ -218,6 +218,61 @@ static void leaves_out_jumps_to_the_next_instruction(void **state)
 	ebpf_asm_free(as);
 }
 
+/* Its line of text begins at what follows; a line without any instruction is none. */
+static void a_jump_that_is_left_out_leaves_its_line(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t here = ebpf_label(as), there = ebpf_label(as);
+
+	ebpf_mov_imm(as, R0, 1);
+	ebpf_note(as, "is it there?");
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, here);
+	ebpf_bind(as, here);
+	ebpf_mov_imm(as, R0, 2);
+	ebpf_note(as, "nothing");
+	ebpf_jump(as, there);
+	ebpf_bind(as, there);
+	ebpf_note(as, "done");
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, 3);
+	assert_int_equal(code.line_count, 3);
+	assert_string_equal(code.lines[1].text, "is it there?");
+	assert_int_equal(code.lines[1].insn, 1);
+	assert_string_equal(code.lines[2].text, "done");
+	assert_int_equal(code.lines[2].insn, 2);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
+/* What is left out is no distance, forwards and backwards. */
+static void jumps_over_what_is_left_out_are_near(void **state)
+{
+	struct ebpf_asm *as = ebpf_asm_new();
+	struct ebpf_code code;
+	(void)state;
+	uint32_t start = ebpf_label(as), middle = ebpf_label(as), out = ebpf_label(as);
+
+	ebpf_bind(as, start);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, out);
+	for (uint32_t i = 0; i < EBPF_ASM_NEAR_MAX - 2; i++)
+		ebpf_alu_imm(as, BPF_ADD, R1, 1);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 1, middle);
+	ebpf_jump(as, middle);
+	ebpf_bind(as, middle);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 2, start);
+	ebpf_bind(as, out);
+	ebpf_exit(as);
+	assert_int_equal(ebpf_asm_finish(as, false, &code), 0);
+	assert_int_equal(code.insn_count, EBPF_ASM_NEAR_MAX + 1);
+	assert_int_equal(code.insns[0].off, EBPF_ASM_NEAR_MAX - 1);
+	assert_int_equal(code.insns[EBPF_ASM_NEAR_MAX - 1].off, -EBPF_ASM_NEAR_MAX);
+	ebpf_code_fini(&code);
+	ebpf_asm_free(as);
+}
+
 static void running_off_the_end_is_an_error(void **state)
 {
 	struct ebpf_asm *as = ebpf_asm_new();
@@ -343,6 +398,8 @@ int main(void)
 		cmocka_unit_test(labels_do_not_cross_functions),
 		cmocka_unit_test(leaves_out_what_control_cannot_reach),
 		cmocka_unit_test(leaves_out_jumps_to_the_next_instruction),
+		cmocka_unit_test(a_jump_that_is_left_out_leaves_its_line),
+		cmocka_unit_test(jumps_over_what_is_left_out_are_near),
 		cmocka_unit_test(running_off_the_end_is_an_error),
 		cmocka_unit_test(the_stack_is_bounded_and_reused),
 		cmocka_unit_test(begins_with_the_deepest_place_of_the_stack),
