@@ -3,9 +3,11 @@
 
 #include "ebpf/path/memo.h"
 
+#include "ebpf/path/value-priv.h"
+
 #include <string.h>
 
-enum { MEMO_WORD = 8, STACK_FREE = 320 }; /* where less of the stack is left, nothing is kept */
+enum { MEMO_WORD = 8 };
 
 static bool is_part(const struct source_node *node)
 {
@@ -52,7 +54,20 @@ static bool note_chain(struct path_memo *memo, const struct source_node *node)
 	return common;
 }
 
-void path_memo_note(struct path_memo *memo, const struct source_node *path)
+/* What the code of the path takes of the stack, at most. */
+static uint32_t stack_of(const struct source_node *path)
+{
+	if (!path || path->op == SOURCE_ACCESS)
+		return MEMO_WORD;
+	uint32_t left = stack_of(path->left), right = stack_of(path->right), bytes = left > right ? left : right;
+
+	if (path->op == SOURCE_LENGTH)
+		return bytes + PATH_LENGTH_BYTES;
+	return path->op == SOURCE_USER_WORD || (path->right && path->right->op != SOURCE_CONST) ? bytes + MEMO_WORD
+												: bytes;
+}
+
+static void note(struct path_memo *memo, const struct source_node *path)
 {
 	struct path_memo_part *part;
 
@@ -69,21 +84,29 @@ void path_memo_note(struct path_memo *memo, const struct source_node *path)
 	}
 	if (path->op == SOURCE_ACCESS || (path->op == SOURCE_CAST && note_chain(memo, path)))
 		return;
-	path_memo_note(memo, path->left);
-	path_memo_note(memo, path->right);
+	note(memo, path->left);
+	note(memo, path->right);
 }
 
-void path_memo_begin(struct path_memo *memo, struct ebpf_asm *as)
+void path_memo_note(struct path_memo *memo, const struct source_node *path)
 {
-	uint32_t parts = 0, chains = 0;
+	uint32_t bytes = stack_of(path);
+
+	note(memo, path);
+	if (bytes > memo->deepest)
+		memo->deepest = bytes;
+}
+
+void path_memo_begin(struct path_memo *memo, struct ebpf_asm *as, const struct source_style *style)
+{
+	uint32_t parts = 0, chains = 0, used = ebpf_stack_mark(as) + memo->deepest;
+	uint32_t words = used < style->stack ? (style->stack - used) / MEMO_WORD : 0;
 
 	memo->mark = ebpf_stack_mark(as);
-	bool has_room = memo->mark + STACK_FREE <= EBPF_STACK_MAX;
-
-	for (uint32_t i = 0; i < memo->part_count && parts < PATH_MEMO_PARTS && has_room; i++)
+	for (uint32_t i = 0; i < memo->part_count && parts < PATH_MEMO_PARTS && parts < words; i++)
 		if (memo->parts[i].uses > 1)
 			memo->parts[parts++] = memo->parts[i];
-	for (uint32_t i = 0; i < memo->chain_count && chains < PATH_MEMO_CHAINS && has_room; i++)
+	for (uint32_t i = 0; i < memo->chain_count && chains < PATH_MEMO_CHAINS && parts + chains < words; i++)
 		if (memo->chains[i].longest)
 			memo->chains[chains++] = memo->chains[i];
 	memo->part_count = parts;

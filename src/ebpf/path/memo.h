@@ -38,11 +38,12 @@ struct path_memo {
 	struct path_memo_chain chains[PATH_MEMO_NOTED / 2];
 	uint32_t part_count, chain_count;
 	uint32_t conditions; /* in so many the code is: what is computed there is not kept, it may not be computed */
+	uint32_t deepest;    /* what the paths themselves take of the stack */
 	uint32_t mark;       /* of the stack */
 };
 
 void path_memo_note(struct path_memo *memo, const struct source_node *path);
-void path_memo_begin(struct path_memo *memo, struct ebpf_asm *as);
+void path_memo_begin(struct path_memo *memo, struct ebpf_asm *as, const struct source_style *style);
 void path_memo_end(struct path_memo *memo, struct ebpf_asm *as);
 
 /* The part with this value, or NULL. */

@@ -13,7 +13,9 @@
 
 #include <errno.h>
 
-enum { WORD = 8, PAIR_BYTES = 2 * WORD, PIECE_BYTES = 52, PIECE_ROOM = 56 };
+enum { WORD = 8, PAIR_BYTES = 2 * WORD, PIECE_BYTES = 52, PIECE_ROOM = PATH_LENGTH_BYTES - 2 * WORD };
+
+_Static_assert(PIECE_BYTES <= PIECE_ROOM, "a piece has room");
 
 /* Makes bytes of the record from offset on zero. Everything before a string's end is a multiple of what it starts at.
  */

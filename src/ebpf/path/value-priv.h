@@ -13,6 +13,8 @@ enum source_knowledge {
 	SOURCE_KNOWN,    /* its type, and that loads through it cannot fail */
 };
 
+enum { PATH_LENGTH_BYTES = 72 }; /* what a string's length takes of the stack, beside its address */
+
 /* To the verifier r0 is a number afterwards, and no pointer any more. */
 void path_make_number(struct ebpf_asm *as);
 

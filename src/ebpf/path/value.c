@@ -569,7 +569,7 @@ void path_emit_number(struct ebpf_asm *as, const struct source_style *style, con
 
 	own.memo = &memo;
 	path_memo_note(&memo, path);
-	path_memo_begin(&memo, as);
+	path_memo_begin(&memo, as, style);
 	loaded = emit_narrow(as, &own, path);
 	path_memo_end(&memo, as);
 	if (value == EVENT_BOOL) {

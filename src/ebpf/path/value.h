@@ -32,6 +32,7 @@ struct source_style {
 	const struct source_node *known; /* its value lies in the stack at known_slot; NULL: none */
 	int16_t known_slot;
 	struct path_memo *memo; /* what the paths have in common (path/memo.h); NULL: nothing */
+	uint32_t stack;         /* what is kept of that may take main's stack up to here: functions have the rest */
 	bool lean;              /* strings are not filled up behind their NUL */
 	bool detached; /* the context is a copy of what the tracepoint gave: to the verifier its pointers are numbers */
 	bool past;     /* execve has made another program of the current one; the context says who it was */

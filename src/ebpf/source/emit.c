@@ -287,7 +287,7 @@ static void emit_entry(struct emission *emission, struct state *state, const str
 	if (state->dirty)
 		ebpf_load(as, BPF_DW, SOURCE_REG_CONTEXT, R10, emission->context_slot);
 	dispatch_note_conditions(item, &memo);
-	path_memo_begin(&memo, as);
+	path_memo_begin(&memo, as, style);
 	reading.memo = &memo;
 	dispatch_emit_conditions(as, &reading, item, false, next);
 	if (late)

@@ -60,6 +60,9 @@ struct source_emit_options {
  * place depends on the length of others, that is never on the stack. */
 uint32_t source_scratch_bytes(const struct source_unit *unit);
 
+/* How much of its stack the program may take for what it keeps: functions called by rules have the rest. */
+uint32_t source_stack_bytes(const struct source_unit *unit);
+
 /* Whether some entries are packed and others are not. */
 bool source_is_mixed(const struct source_unit *unit);
 

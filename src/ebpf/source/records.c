@@ -36,6 +36,14 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 	return !moves && bytes <= most ? 0 : (bytes + 7) / 8 * 8;
 }
 
+uint32_t source_stack_bytes(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++)
+		if (unit->entries[i].want->needs && unit->entries[i].want->needs->raises)
+			return SOURCE_RECORD_STACK_BYTES + SOURCE_OWN_STACK_BYTES - EBPF_RAISED_STACK_BYTES;
+	return EBPF_STACK_MAX - EBPF_CALL_STACK_BYTES;
+}
+
 bool source_has_late_ts(const struct source_unit *unit)
 {
 	if (source_is_mixed(unit))

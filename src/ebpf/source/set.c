@@ -85,7 +85,10 @@ static struct ebpf_asm *emit_program(struct source_set *set, const struct source
 	const char *colon = strrchr(program->tracepoint, ':');
 	struct source_emit_options emit = {
 		.scope = set->scope,
-		.style = { .cast = set->cast, .cautious = cautious, .past = program->past },
+		.style = { .cast = set->cast,
+			   .cautious = cautious,
+			   .past = program->past,
+			   .stack = source_stack_bytes(unit) },
 		.tid = set->tid,
 		.tgid = set->tgid,
 		.begin = set_codegen_begin,
