@@ -14,10 +14,25 @@ bool source_is_mixed(const struct source_unit *unit)
 	return packed > 0 && packed < unit->entry_count;
 }
 
+/* Whether what rules do is in functions of its own: they raise events, or a type is raised in several ways. */
+static bool calls_rules(const struct source_unit *unit)
+{
+	for (size_t i = 0; i < unit->entry_count; i++) {
+		const struct source_want *want = unit->entries[i].want;
+
+		if (want->needs && want->needs->raises)
+			return true;
+		for (size_t j = 0; j < i; j++)
+			if (want->needs && !want->packed && unit->entries[j].want == want)
+				return true;
+	}
+	return false;
+}
+
 uint32_t source_scratch_bytes(const struct source_unit *unit)
 {
 	uint32_t bytes = 0, before = source_is_mixed(unit) ? sizeof(struct event_header) : 0;
-	uint32_t most = SOURCE_RECORD_STACK_BYTES;
+	uint32_t most = SOURCE_RECORD_STACK_BYTES - (calls_rules(unit) ? EBPF_RAISED_STACK_BYTES : 0);
 	bool moves = unit->awaits; /* it needs some more of the stack */
 
 	for (size_t i = 0; i < unit->entry_count; i++) {
@@ -28,8 +43,6 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 			extent += before + PACKED_TAIL_BYTES;
 			moves = true;
 		}
-		if (entry->want->needs && entry->want->needs->raises)
-			most = SOURCE_RECORD_STACK_BYTES - EBPF_RAISED_STACK_BYTES;
 		if (extent > bytes)
 			bytes = extent;
 	}
@@ -38,10 +51,8 @@ uint32_t source_scratch_bytes(const struct source_unit *unit)
 
 uint32_t source_stack_bytes(const struct source_unit *unit)
 {
-	for (size_t i = 0; i < unit->entry_count; i++)
-		if (unit->entries[i].want->needs && unit->entries[i].want->needs->raises)
-			return SOURCE_RECORD_STACK_BYTES + SOURCE_OWN_STACK_BYTES - EBPF_RAISED_STACK_BYTES;
-	return EBPF_STACK_MAX - EBPF_CALL_STACK_BYTES;
+	return calls_rules(unit) ? SOURCE_RECORD_STACK_BYTES + SOURCE_OWN_STACK_BYTES - EBPF_RAISED_STACK_BYTES
+				 : EBPF_STACK_MAX - EBPF_CALL_STACK_BYTES;
 }
 
 bool source_has_late_ts(const struct source_unit *unit)
