@@ -21,7 +21,7 @@ matches() {
 
 @test "pointers that several paths follow, and one on the way that is null" {
 	cat >common.events <<-'EOF'
-		EVENT asked { sum: i64, least: i64, threads: i64 }
+		EVENT asked { sum: i64, least: i64, threads: i64, beyond: i64 }
 		FROM raw_syscalls:sys_enter
 		WHEN id == 110 AND cast(task_struct, current->real_parent)->tgid > 0 AND
 			cast(task_struct, current->real_parent)->real_parent->tgid - cast(task_struct, current->real_parent)->tgid != 0 AND
@@ -32,11 +32,13 @@ matches() {
 			least = cast(task_struct, current->real_parent)->real_parent->real_parent->tgid,
 			threads = cast(signal_struct, current->signal)->tty->count + (cast(signal_struct, current->signal)->nr_threads * 1000) +
 				cast(signal_struct, current->signal)->tty->count,
+			beyond = cast(task_struct, current->real_parent)->signal->nr_threads + cast(task_struct, current->real_parent)->signal->tty->link->count +
+				cast(task_struct, current->real_parent)->signal->tty->link->index + cast(task_struct, current->real_parent)->signal->tty->link->flags,
 		}
 	EOF
 	cat >common.rule <<-'EOF'
 		EVENTS "common.events"
-		RULE asked PATTERN { asked:a } RETURN { a.sum AS sum, a.least AS least, a.threads AS threads }
+		RULE asked PATTERN { asked:a } RETURN { a.sum AS sum, a.least AS least, a.threads AS threads, a.beyond AS beyond }
 	EOF
 	# The program has no terminal: its tty is null, and what comes behind it in the sum is not.
 	matches '
@@ -49,7 +51,7 @@ if os.fork() == 0:
 		os.getppid()
 		with open("expected", "w") as file:
 			up = int(open(f"/proc/{grand}/stat").read().rpartition(")")[2].split()[1])
-			print(f"sum:{parent + 3 * grand + 5 * up + 7 * parent},least:{up},threads:1000", file=file)
+			print(f"sum:{parent + 3 * grand + 5 * up + 7 * parent},least:{up},threads:1000,beyond:1", file=file)
 		os._exit(0)
 	os.wait()
 	os._exit(0)
@@ -136,4 +138,12 @@ with open("expected", "w") as file:
 	print(f"parent:{parent}", file=file)'
 	cat seen expected
 	[ "$(grep parent seen)" = "$(cat expected)" ]
+}
+
+@test "random catalogs give what their parts give alone" {
+	local count=8
+	[ -z "${ASTERISM_TEST_LONG:-}" ] || count=60
+	run python3 "$BATS_TEST_DIRNAME/common-parts.py" "$ASTERISM" 10 $count
+	echo "$output"
+	[ "$status" = 0 ]
 }
