@@ -32,16 +32,15 @@ struct scope;
 struct emit_context {
 	const struct plan *plan;
 	struct memory *memory;
-	const struct ebpf_acts *acts;  /* codegen/acts.h; NULL: nothing is done */
-	int32_t irq_save, irq_restore; /* BTF ids of bpf_local_irq_save/restore; 0: missing */
-	bool silent;                   /* a match does not wake this process */
-	/* Where the code goes: what actions ask before they touch a process, and whether the record has who it was. */
-	const struct scope *scope;
-	bool knows_who;
-	int room; /* of the program under way: a map for what is added up (sums/sums.h); -1: none */
-	const struct emit_derived *derived; /* of the same: what deals with raised events; NULL: none are raised */
-	bool has_repeats;                   /* of the same: it raises a type in several ways */
-	uint32_t record_bytes; /* of the event under way, for functions that are followed once; 0: it is for none */
+	const struct emit_derived *derived; /* of the program under way: for raised events; NULL: none */
+	int room;                           /* and a map for what is added up (sums/sums.h); -1: none */
+	bool has_repeats;                   /* it raises a type in several ways */
+	bool knows_who;                     /* the record has who it was */
+	bool silent;                        /* a match does not wake this process */
+	uint32_t record_bytes;              /* for functions that are followed once; 0: the record is for none */
+	const struct scope *scope;          /* what actions ask before they touch a process */
+	const struct ebpf_acts *acts;       /* codegen/acts.h; NULL: nothing is done */
+	int32_t irq_save, irq_restore;      /* BTF ids of bpf_local_irq_save/restore; 0: missing */
 };
 
 /* Functions that a rule's code calls; made when the rule is begun. */
@@ -128,8 +127,7 @@ void emit_count(struct emit *emit, size_t counter, int32_t by);
 void emit_count_here(struct emit *emit, size_t counter);
 void emit_count_opened(struct emit *emit, uint32_t none);
 void emit_lose(struct emit *emit);
-/* The same where what is lost is an event that the rule raises. */
-void emit_lose_raised(struct emit *emit);
+void emit_lose_raised(struct emit *emit); /* the same of an event that the rule raises */
 void emit_now(struct emit *emit);
 
 /* bucket: locks and chains. */
