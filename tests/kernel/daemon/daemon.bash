@@ -47,6 +47,7 @@ call() {
 
 # `start OPTION...`: asterismd, observing the puppet.
 start() {
+	: >log # not of a daemon before
 	"$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --output out "$@" 2>log 3>&- 6<&- 7>&- &
 	daemon=$!
 	wait_for says_or_ended observing "$daemon" log && grep -q observing log

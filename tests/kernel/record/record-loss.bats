@@ -150,7 +150,7 @@ is_roomy() {
 	small_disk 1m
 	run --separate-stderr -3 "$ASTERISM" record -o disk/trace -e sys_enter_getpgid -- bash -c '
 		taskset -c 0 "$0" flood 1000; kill -USR1 $PPID
-		while [ "$(stat -c %s disk/trace/stream_0)" -lt 16000 ]; do sleep 0.05; done
+		while [ "$(stat -c %s disk/trace/stream_0)" -lt 16000 ]; do sleep 0.05; done; sleep 0.5
 		cat /dev/zero >disk/filler 2>/dev/null
 		taskset -c 1 "$0" flood 50000; sleep 1; taskset -c 0 "$0" flood 50000' "$plant"
 	[ "$(told_events)" = 1000 ]

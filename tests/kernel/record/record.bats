@@ -124,7 +124,8 @@ planted() {
 		bash -c 'echo $$ >ours; for i in 1 2 3; do (:; echo $BASHPID >>ours); done; sleep 0.3'
 	"$ASTERISM" dump -f json trace | grep -o '"pid":[0-9]*' | cut -d: -f2 | sort -u >got
 	sort -u ours | diff - got
-	run -0 ./myself record -q -o all -a --for 500ms -e 'sys_enter,sys_exit,sched_switch,sched_waking'
+	run ./myself record -q -o all -a --for 500ms -e 'sys_enter,sys_exit,sched_switch,sched_waking'
+	[[ $status = [03] ]] # where much else runs, some of it is lost
 	kill $noise
 	[ "$(count all)" -gt 1000 ]
 	[ "$("$ASTERISM" dump -f json all | grep -c '"comm":"myself"')" = 0 ]
