@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cmd/options/status.h"
+#include "cmd/text/missed.h"
 #include "cmd/text/output.h"
 #include "cmd/text/sensors.h"
 #include "cmd/text/why.h"
@@ -297,41 +298,9 @@ static void tell_awaited_sensors(const struct session_sensors *sensors)
 	sensors_report_unfinished(sensors->unfinished);
 }
 
-static void put_unread(const struct sink *sink, const struct session_totals *totals)
-{
-	for (uint32_t i = 0; i < totals->rule_count; i++)
-		if (totals->rules[i].unread)
-			cli_warning("%s %s did not see %" PRIu64 " event%s completely: a string could not be read, or "
-				    "was truncated; matches may be missing",
-				    program_sort(&sink->program->rules[i]),
-				    program_text(sink->program, sink->program->rules[i].name), totals->rules[i].unread,
-				    totals->rules[i].unread == 1 ? "" : "s");
-	if (session_totals_unread(totals))
-		cli_hint("possible reasons: an invalid address; memory that was still not loaded when the call ended; "
-			 "more than 4,096 calls waiting for theirs; a string that fills its field while the rule looks "
-			 "at its end; a path of more than 255 bytes or 48 components; a cgroup more than 48 deep. "
-			 "'asterism record' and 'asterism dump' show the calls");
-}
-
-/* What a rule did not see as it is no call, or one of another kind. */
-static void say_bypass(const struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
-{
-	const struct program_rule *image = &sink->program->rules[rule];
-	const char *name = program_text(sink->program, image->name), *sort = program_sort(image);
-
-	if (stats->calls_32bit)
-		cli_warning("%s %s did not see %" PRIu64
-			    " 32-bit system call%s: the kernel raises no event for them; matches may be missing",
-			    sort, name, stats->calls_32bit, stats->calls_32bit == 1 ? "" : "s");
-	if (stats->io_uring)
-		cli_warning("%s %s did not see %" PRIu64
-			    " operation%s of io_uring: they are not system calls; matches may be missing",
-			    sort, name, stats->io_uring, stats->io_uring == 1 ? "" : "s");
-}
-
 void sink_bypass(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats)
 {
-	say_bypass(sink, rule, stats);
+	missed_tell(sink->program, rule, stats, &sink->missed_told);
 	if (!sink->json || sink->is_gone)
 		return;
 	result_write_bypass_json(sink->lines.stream, sink->program, rule, stats);
@@ -346,18 +315,6 @@ void sink_cut(void *context, const char *name, uint64_t events)
 		return;
 	result_write_cut_json(sink->lines.stream, name, events);
 	sink_put(sink);
-}
-
-static void put_bypasses(const struct sink *sink, const struct session_totals *totals)
-{
-	for (uint32_t i = 0; i < totals->rule_count; i++)
-		say_bypass(sink, i, &totals->rules[i]);
-	if (session_totals_calls_32bit(totals))
-		cli_hint("i386 programs make such calls, and any program can (int 0x80); a rule with CALL Veto() ends "
-			 "a program that does, and a kernel with ia32_emulation=0 has none");
-	if (session_totals_io_uring(totals))
-		cli_hint("rules over sys_enter_io_uring_setup find who uses io_uring; one with CALL Veto() refuses it "
-			 "there, and the sysctl kernel.io_uring_disabled forbids it");
 }
 
 static void put_refusals(const struct sink *sink, const struct session_refusals *refusals)
@@ -508,8 +465,7 @@ int sink_close(struct sink *sink, struct session_totals *totals)
 	put_losses(sink, totals);
 	put_crowds(sink, totals);
 	tell_awaited_sensors(&totals->sensors);
-	put_unread(sink, totals);
-	put_bypasses(sink, totals);
+	missed_report(sink->program, totals);
 	put_refusals(sink, &totals->refusals);
 	if (!sink->json)
 		why_write_text(sink->program, totals,

@@ -35,11 +35,12 @@ struct sink {
 	struct places places;         /* of their processes */
 	bool must_date;               /* the date was asked for; that it is unknown is said, once */
 	struct repeats repeats;
-	bool *crowded;    /* per rule: that places were missing is told; NULL: of none */
-	uint64_t matches; /* told so far */
-	int error;        /* errno of the first failure to write */
-	bool is_gone;     /* there is no reader any more */
-	bool has_lost;    /* not everything is written */
+	bool *crowded;        /* per rule: that places were missing is told; NULL: of none */
+	unsigned missed_told; /* of missed_tell */
+	uint64_t matches;     /* told so far */
+	int error;            /* errno of the first failure to write */
+	bool is_gone;         /* there is no reader any more */
+	bool has_lost;        /* not everything is written */
 };
 
 /* What --min-severity says; SEVERITY_NONE: every match is told. */
@@ -64,7 +65,7 @@ int sink_aggregate(void *context, const struct aggregate_report *report);
 /* A rule has refused a run, or replaced one for want of a place: told at once, the first time. */
 void sink_crowd(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats);
 
-/* A rule that looks for calls has met what raises none: told at once, the first time. */
+/* A rule that looks for calls has met what raises none: told at once; in text for the first such rule alone. */
 void sink_bypass(struct sink *sink, uint32_t rule, const struct program_rule_stats *stats);
 
 /* A stream of events broke off (trace/jsonl/jsonl.h): what the diag says, for programs. context is the sink. */

@@ -35,6 +35,14 @@ told() {
 	[[ ${lines[-1]} != *calls_32bit* && $stderr != *32-bit* ]]
 }
 
+@test "many rules that did not see the same calls are told in one line" {
+	for i in {1..11}; do echo "RULE r$i PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE \"/nowhere/*\" }"; done >many.rule
+	run --separate-stderr -3 "$ASTERISM" run -q many.rule -- "$plant" compat_open /etc/hostname 3
+	[[ $stderr == *"11 rules did not see 3 32-bit system calls: "*": r1, r2, r3, r4, r5, r6, r7, r8 and 3 more"* ]]
+	[ "$(grep -c '32-bit system calls*:' <<<"$stderr")" -le 2 ] # at once, and in the end
+	[ "$(grep -c '^help: i386' <<<"$stderr")" = 1 ]
+}
+
 @test "a rule that is bypassed says so" {
 	run --separate-stderr -3 "$ASTERISM" run --allow-actions "$EXAMPLES/no-secrets.rule" -- "$plant" compat_open /etc/shadow 1
 	[[ $output == *ok* ]]
