@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum {
-	EACH_MAX = 4,  /* so many rules have a line each */
+	EACH_MAX = 5,  /* so many rules have a line each */
 	NAMED_MAX = 8, /* of the rules of one line */
 };
 
