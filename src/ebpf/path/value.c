@@ -48,6 +48,17 @@ static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
 	ebpf_stack_release(as, mark);
 }
 
+static bool is_known(const struct source_style *style, enum source_knowledge knowledge)
+{
+	return knowledge == SOURCE_KNOWN || (knowledge == SOURCE_ARGUMENT && !style->cast && !style->detached);
+}
+
+/* Whether a plain load of spot will do. */
+static bool is_plain(const struct source_style *style, const struct btf_spot *spot, enum source_knowledge knowledge)
+{
+	return !style->cautious && spot->is_plain && spot->pointee && (style->cast || is_known(style, knowledge));
+}
+
 /*
  * Makes the verifier know that r0 points to what spot says, and returns whether it now does, so that plain loads work.
  * Arguments of a tracepoint are cast although their type is known: to the verifier they are valid pointers, but some
@@ -57,12 +68,10 @@ static void read_kernel(struct ebpf_asm *as, uint32_t bytes)
 bool path_make_plain(struct ebpf_asm *as, const struct source_style *style, const struct btf_spot *spot,
 		     enum source_knowledge knowledge)
 {
-	if (style->cautious || !spot->is_plain || !spot->pointee)
+	if (!is_plain(style, spot, knowledge))
 		return false;
-	if (knowledge == SOURCE_KNOWN || (knowledge == SOURCE_ARGUMENT && !style->cast && !style->detached))
+	if (is_known(style, knowledge))
 		return true;
-	if (!style->cast)
-		return false;
 	ebpf_mov(as, R1, R0);
 	ebpf_mov_imm(as, R2, spot->pointee);
 	ebpf_call_kernel(as, (int32_t)style->cast);
@@ -123,6 +132,15 @@ static bool may_be_null(const struct source_node *node, uint32_t pointer)
 	return pointer > 0 || !node->is_current;
 }
 
+/*
+ * Whether null must be told apart before spot is loaded. A plain load gives 0 for it by itself; and of arguments the
+ * verifier thinks that none is null, so that it would take out test and branch, at the cost of moving what is behind.
+ */
+static bool asks_null(const struct source_style *style, const struct btf_spot *spot, enum source_knowledge knowledge)
+{
+	return !is_plain(style, spot, knowledge);
+}
+
 /* Puts r0, which so many pointers of the access lead to, into the slot of the chain: as a number. Overwrites r1. */
 static void keep_pointer(struct ebpf_asm *as, struct path_memo_chain *chain, const struct source_node *node,
 			 uint32_t length)
@@ -154,13 +172,14 @@ enum source_knowledge path_load_pointers(struct ebpf_asm *as, const struct sourc
 	if (keep > first) /* stays so where a pointer on the way is null */
 		ebpf_store_imm(as, BPF_DW, R10, chain->slot, 0);
 	for (uint32_t i = first; i < access->pointer_count; i++) {
-		if (may_be_null(node, i))
+		if (may_be_null(node, i) && asks_null(style, &access->pointers[i], knowledge))
 			ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 		knowledge = load_spot(as, style, &access->pointers[i], VALUE_WORD, knowledge);
 		if (keep > first && i + 1 == keep)
 			keep_pointer(as, chain, node, keep);
 	}
-	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count))
+	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count) &&
+	    (access->end != BTF_END_LOAD || asks_null(style, &access->spot, knowledge)))
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 	return knowledge;
 }
