@@ -77,6 +77,19 @@ class Shells:
     def busybox():
         apart(lambda: os.execv(shutil.which("busybox"), ["sh", "-c", SAYS]))
 
+    def applet():
+        """BusyBox as whatever ends in a shell: by its own name, by a path, by one of its programs."""
+        for arguments in ["busybox", "ash"], ["./sh"], ["busybox", "env", "sh"]:
+            if subprocess.run([*arguments, "-c", SAYS], executable=shutil.which("busybox"), check=False).returncode >= 0:
+                print("shell")
+
+    def static():
+        """A shell with the name that packages give it beside the ordinary one."""
+        for name in "bash-static", "ksh93", "zsh5":
+            shutil.copy("/bin/sh", name)
+            if subprocess.run([f"./{name}", "-c", SAYS], check=False).returncode >= 0:
+                print("shell")
+
     def script():
         with open("innocent", "w", encoding="ascii") as file:
             file.write(f"#!/bin/sh\n{SAYS}\n")
@@ -118,6 +131,11 @@ class Shells:
         """No shell: a program, and one that becomes another."""
         subprocess.run(["/bin/echo", "program"], check=False)
         subprocess.run(["env", "ssh-keygen", "-?"], check=False, stderr=subprocess.DEVNULL)
+        if busybox := shutil.which("busybox"):
+            for arguments in ["date"], ["sha256sum", "x.sh"], ["ls", "-l", "sh"], ["shuf"], ["wget", "http://sh"]:
+                for called in arguments, ["busybox", *arguments]:
+                    killed = subprocess.run(called, executable=busybox, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+                    assert killed.returncode >= 0, called
 
     def late():
         """A shell that nobody asked for: nothing has come for more than ten seconds."""
@@ -172,6 +190,10 @@ class Receives:
     def splice(there):
         _, into = os.pipe()
         assert libc.splice(there.fileno(), None, into, None, 100, 0) == 5
+
+    def sendfile(there):
+        _, into = os.pipe()
+        assert os.sendfile(into, there.fileno(), None, 100) == 5
 
 
 variant = sys.argv[1]
