@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""16 MiB of fresh memory: not enough for a storm. Touching them again is none at all."""
+"""48 MiB of fresh memory: as apt and pip take at once, not enough for a storm. Touching them again is none at all."""
 import mmap
 
-memory = mmap.mmap(-1, 16 << 20)
+memory = mmap.mmap(-1, 48 << 20)
 try:
     memory.madvise(mmap.MADV_NOHUGEPAGE)
 except OSError:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""48 MiB of fresh memory are touched page by page."""
+"""80 MiB of fresh memory are touched page by page."""
 import mmap
 
-memory = mmap.mmap(-1, 48 << 20)
+memory = mmap.mmap(-1, 80 << 20)
 try:
     memory.madvise(mmap.MADV_NOHUGEPAGE)
 except OSError:
