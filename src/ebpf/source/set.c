@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -219,21 +220,46 @@ static int begin_await(struct source_set *set, struct source_unit *unit, struct 
 	return result;
 }
 
-static void load_draft(void *context, size_t index)
+static void load_draft(struct draft *draft)
 {
-	struct draft *draft = (struct draft *)context + index;
-
-	if (!draft->as)
-		return;
 	draft->program.program = ebpf_load_program(draft->as, &draft->load, NULL);
 	draft->result = draft->program.program < 0 ? draft->program.program : 0;
+}
+
+static void load_draft_of(void *context, size_t index)
+{
+	load_draft(((struct draft **)context)[index]);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	size_t left = ebpf_asm_count((*(struct draft *const *)a)->as),
+	       right = ebpf_asm_count((*(struct draft *const *)b)->as);
+
+	return left > right ? -1 : left < right;
+}
+
+/* The largest first: what is begun last is what all wait for. */
+static void load_side_by_side(struct source_set *set)
+{
+	struct draft **order = alloc_zero(set->draft_count, sizeof *order);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->draft_count; i++)
+		if (set->drafts[i].as && order)
+			order[count++] = &set->drafts[i];
+		else if (set->drafts[i].as)
+			load_draft(&set->drafts[i]);
+	if (count)
+		qsort(order, count, sizeof *order, by_size);
+	crew_do(count, cpus < LOADERS_MAX ? (unsigned int)cpus : LOADERS_MAX, load_draft_of, order);
+	alloc_free(order);
 }
 
 /* Tries each unit's own program. What has no draft afterwards is loaded in its turn, as if there were none of these. */
 static void load_drafts(struct source_set *set)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	set->drafts = alloc_zero(set->plan->unit_count, sizeof *set->drafts);
 	set->draft_count = set->drafts ? set->plan->unit_count : 0;
 	for (size_t i = 0; i < set->draft_count; i++) {
@@ -244,7 +270,7 @@ static void load_drafts(struct source_set *set)
 		if (!begin_await(set, unit, NULL) && !make_unit_memory(set, unit, &draft->program, NULL))
 			draft->as = emit_program(set, unit, &draft->program, set->options.cautious, &draft->load);
 	}
-	crew_do(set->draft_count, cpus < LOADERS_MAX ? (unsigned int)cpus : LOADERS_MAX, load_draft, set->drafts);
+	load_side_by_side(set);
 }
 
 /* The draft of unit's own program is the caller's from here on. */
