@@ -101,15 +101,14 @@ void emit_count_here(struct emit *emit, size_t counter)
 }
 
 /*
- * r2 = how many runs this CPU has opened before this one, r1 = this CPU's line; leaves for none, with a loss, if it has
- * none. Overwrites r0-r5.
+ * r2 = how many runs this CPU has opened before this one, r1 = this CPU's line; leaves for none if it has none, which
+ * every CPU has. Overwrites r0-r5.
  */
 void emit_count_opened(struct emit *emit, uint32_t none)
 {
 	struct ebpf_asm *as = emit->as;
-	uint32_t unknown = ebpf_label(as), known = ebpf_label(as);
 
-	emit_cpu_line(emit, R1, unknown);
+	emit_cpu_line(emit, R1, none);
 	if (!emit->plan->interrupted) {
 		ebpf_load(as, BPF_DW, R2, R1, CPU(opened));
 		ebpf_mov(as, R3, R2);
@@ -119,11 +118,6 @@ void emit_count_opened(struct emit *emit, uint32_t none)
 		ebpf_mov_imm(as, R2, 1);
 		ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R1, CPU(opened), R2));
 	}
-	ebpf_jump(as, known);
-	ebpf_bind(as, unknown);
-	emit_lose(emit);
-	ebpf_jump(as, none);
-	ebpf_bind(as, known);
 }
 
 /* r0 = when a run is made, for putting runs in order. Overwrites r1. */
