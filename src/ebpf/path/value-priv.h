@@ -18,6 +18,9 @@ enum { PATH_LENGTH_BYTES = 72 }; /* what a string's length takes of the stack, b
 /* To the verifier r0 is a number afterwards, and no pointer any more. */
 void path_make_number(struct ebpf_asm *as);
 
+/* r0 = 1 if r0 op r1 (SOURCE_EQ to SOURCE_GE), both signed, else 0. Overwrites r1-r4. */
+void path_compare(struct ebpf_asm *as, enum source_op op);
+
 void path_add_offset(struct ebpf_asm *as, uint8_t reg, uint32_t offset);
 
 /* Makes the verifier know that r0 points to what spot says. Returns whether it now does, so that plain loads work. */

@@ -133,12 +133,13 @@ static bool may_be_null(const struct source_node *node, uint32_t pointer)
 }
 
 /*
- * Whether null must be told apart before spot is loaded. A plain load gives 0 for it by itself; and of arguments the
- * verifier thinks that none is null, so that it would take out test and branch, at the cost of moving what is behind.
+ * Whether null must be told apart before spot is loaded. A plain load gives 0 for it by itself, and a helper takes it
+ * for what cannot be read. Of arguments the verifier thinks that none is null: it would take out test and branch, at
+ * the cost of moving what is behind.
  */
 static bool asks_null(const struct source_style *style, const struct btf_spot *spot, enum source_knowledge knowledge)
 {
-	return !is_plain(style, spot, knowledge);
+	return !is_plain(style, spot, knowledge) && (knowledge != SOURCE_ARGUMENT || style->detached);
 }
 
 /* Puts r0, which so many pointers of the access lead to, into the slot of the chain: as a number. Overwrites r1. */
@@ -423,47 +424,11 @@ static void emit_user_word(struct ebpf_asm *as, const struct source_style *style
 	ebpf_stack_release(as, mark);
 }
 
-/* r0 = 1 if r0 and r1 differ, else 0. */
-static void emit_differs(struct ebpf_asm *as)
-{
-	ebpf_alu(as, BPF_XOR, R0, R1);
-	ebpf_mov(as, R1, R0);
-	ebpf_emit(as, insn_alu_imm(BPF_NEG, R1, 0));
-	ebpf_alu(as, BPF_OR, R0, R1);
-	ebpf_alu_imm(as, BPF_RSH, R0, 63);
-}
-
-/* r0 = 1 if low < high, else 0, both signed and one of them r0, the other r1: the sign of the difference, but where
- * that overflows. */
-static void emit_is_less(struct ebpf_asm *as, uint8_t low, uint8_t high)
-{
-	ebpf_mov(as, R2, low);
-	ebpf_alu(as, BPF_SUB, R2, high);
-	ebpf_mov(as, R3, low);
-	ebpf_alu(as, BPF_XOR, R3, high);
-	ebpf_mov(as, R4, low);
-	ebpf_alu(as, BPF_XOR, R4, R2);
-	ebpf_alu(as, BPF_AND, R3, R4);
-	ebpf_alu(as, BPF_XOR, R2, R3);
-	ebpf_mov(as, R0, R2);
-	ebpf_alu_imm(as, BPF_RSH, R0, 63);
-}
-
-/* Without a jump, so that the verifier has one way to follow and not two: a condition may have dozens of these. */
 static void emit_comparison(struct ebpf_asm *as, const struct source_style *style, const struct source_node *node)
 {
-	enum source_op op = node->op;
-
 	if (emit_operands(as, style, node))
 		ebpf_mov_imm(as, R1, (uint64_t)node->right->value);
-	if (op == SOURCE_EQ || op == SOURCE_NE)
-		emit_differs(as);
-	else if (op == SOURCE_LT || op == SOURCE_GE)
-		emit_is_less(as, R0, R1);
-	else
-		emit_is_less(as, R1, R0);
-	if (op == SOURCE_EQ || op == SOURCE_GE || op == SOURCE_LE)
-		ebpf_alu_imm(as, BPF_XOR, R0, 1);
+	path_compare(as, node->op);
 }
 
 /* r0 = the integer at an offset of a tracefs record. Packed records are read in pieces that the verifier takes. */
