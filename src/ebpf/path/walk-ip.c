@@ -12,25 +12,64 @@ enum { DIGITS_MAX = 5, OCTETS = 4, GROUPS = 8, GROUP_BITS = 16, V4_PREFIX = 0xff
 /* Where the longest run of zero groups is noted; in memory, so that the verifier need not tell all runs apart. */
 enum { RUN_NOW = WALK_NAME, RUN_LENGTH = RUN_NOW + WALK_WORD, RUN_END = RUN_LENGTH + WALK_WORD };
 
-void walk_prepend_number(const struct walking *walking, int32_t base)
+/* prepend_number(memory, where the text begins, number, base) returns where it begins then, or -1. */
+static void write_number(struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 	uint32_t done = ebpf_label(as);
 
+	walking->fail = ebpf_label(as);
+	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, walking->fail);
+	ebpf_mov(as, R6, R1);
+	ebpf_mov(as, R9, R2);
+	ebpf_mov(as, R7, R3);
 	for (int i = 0; i < DIGITS_MAX; i++) {
 		uint32_t decimal = ebpf_label(as);
 
-		ebpf_mov(as, R0, R7);
-		ebpf_alu_imm(as, BPF_MOD, R0, base);
+		ebpf_mov(as, R0, R7); /* the rest without a second division, which would take as long */
+		ebpf_alu(as, BPF_DIV, R7, R4);
+		ebpf_mov(as, R1, R7);
+		ebpf_alu(as, BPF_MUL, R1, R4);
+		ebpf_alu(as, BPF_SUB, R0, R1);
 		ebpf_alu_imm(as, BPF_ADD, R0, '0');
 		ebpf_jump_if_imm(as, BPF_JLE, R0, '9', decimal);
 		ebpf_alu_imm(as, BPF_ADD, R0, 'a' - '0' - 10);
 		ebpf_bind(as, decimal);
 		walk_prepend_byte(walking, -1);
-		ebpf_alu_imm(as, BPF_DIV, R7, base);
 		ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, done);
 	}
 	ebpf_bind(as, done);
+	walk_return_start(walking);
+}
+
+static uint32_t number_function_of(struct ebpf_asm *as)
+{
+	struct walking walking = { .as = as };
+	uint32_t function;
+
+	if (ebpf_asm_find(as, "prepend_number", &function))
+		return function;
+	function = ebpf_asm_global(as, "prepend_number", 4);
+	ebpf_asm_takes_bytes(as, function, 0, SOURCE_WALK_BYTES);
+	ebpf_asm_enter(as, function);
+	ebpf_note(as, "a number goes before the text");
+	write_number(&walking);
+	ebpf_asm_leave(as);
+	return function;
+}
+
+void walk_prepend_number(const struct walking *walking, int32_t base)
+{
+	struct ebpf_asm *as = walking->as;
+
+	ebpf_mov(as, R1, R6);
+	ebpf_mov(as, R2, R9);
+	ebpf_mov(as, R3, R7);
+	ebpf_mov_imm(as, R4, (uint64_t)base);
+	ebpf_call_function(as, number_function_of(as));
+	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, walking->fail);
+	ebpf_mov(as, R9, R0);
+	ebpf_alu_imm(as, BPF_AND, R9, WALK_LAST);
 }
 
 static void prepend_ip4(const struct walking *walking)
