@@ -96,7 +96,7 @@ line_of() {
 @test "of a thread that runs nothing is made up, nor of one that has ended" {
 	observed -f json both.rule -- "$plant" running
 	holds '"main" in names(m["stack"])'
-	holds 'names(m["threads"][0]["stack"])[0] == "runner" if "threads" in m else m["calls"][0]["done"] is False and m["calls"][0]["why"].startswith("thread %d was running" % m["return"]["other"])'
+	holds 'names(m["threads"][0]["stack"])[0] == "runner" if "threads" in m else m["calls"][0]["done"] is False and m["calls"][0]["why"].startswith(("thread %d was running" % m["return"]["other"], "thread %d has a stack that is not in memory" % m["return"]["other"]))'
 	observed -f json both.rule -- "$plant" ended
 	holds '"threads" not in m and "process or thread %d does not exist" % m["return"]["other"] == m["calls"][0]["why"]'
 	observed both.rule -- "$plant" ended
