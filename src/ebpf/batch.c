@@ -63,8 +63,7 @@ static uint32_t function_event(const struct batch *batch, struct ebpf_matcher *m
 		ebpf_bind(as, next);
 	}
 	ebpf_bind(as, out);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -84,8 +83,7 @@ static int load_batch_matcher(struct batch *batch, struct ebpf_matcher *matcher,
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	batch->program = ebpf_load_program(as, &options, diag);
 	ebpf_asm_free(as);
 	return batch->program < 0 ? batch->program : 0;

@@ -32,8 +32,7 @@ static int load_part(struct feed *feed, uint32_t type, uint32_t part, struct ast
 	ebpf_load_value(as, R6, matcher->memory.maps[matcher->memory.feed.map].fd, matcher->memory.feed.off);
 	ebpf_matcher_begin(matcher, as, &(struct ebpf_matcher_part){ type, part }, 1);
 	ebpf_matcher_emit(matcher, as, type, part, 0);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	int fd = ebpf_load_program(as, &options, diag);
 
 	ebpf_asm_free(as);

@@ -108,11 +108,9 @@ static void emit_fields(struct ebpf_asm *as, const struct places *places, bool m
 	for (size_t i = 0; i < FIELDS; i++) {
 		if (!places->are_there[i] || fields[i].moves != moves)
 			continue;
-		ebpf_mov(as, R1, R8);
-		ebpf_alu_imm(as, BPF_ADD, R1, (int32_t)(to + fields[i].to));
+		ebpf_address(as, R1, R8, (int32_t)(to + fields[i].to));
 		ebpf_mov_imm(as, R2, fields[i].bytes);
-		ebpf_mov(as, R3, R6);
-		ebpf_alu_imm(as, BPF_ADD, R3, (int32_t)places->offsets[i]);
+		ebpf_address(as, R3, R6, (int32_t)places->offsets[i]);
 		ebpf_call(as, BPF_FUNC_probe_read_kernel);
 	}
 }
@@ -135,8 +133,7 @@ static void emit_thread_lookup(struct ebpf_asm *as, const struct places *places,
 	emit_fields(as, places, true, offsetof(struct seen, after));
 	ebpf_store_imm(as, BPF_DW, R8, offsetof(struct seen, is_met), 1);
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }
 
 static int load_thread_reader(struct ebpf_thread_reader *reader, struct asterism_diag *diag)

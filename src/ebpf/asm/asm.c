@@ -291,6 +291,12 @@ void ebpf_alu_imm(struct ebpf_asm *as, uint8_t op, uint8_t dst, int32_t imm)
 	ebpf_emit(as, insn_alu_imm(op, dst, imm));
 }
 
+void ebpf_address(struct ebpf_asm *as, uint8_t dst, uint8_t base, int32_t off)
+{
+	ebpf_mov(as, dst, base);
+	ebpf_alu_imm(as, BPF_ADD, dst, off);
+}
+
 /* Offsets are 16 bits wide in an instruction; none of ours ever needs more. */
 static int16_t narrow_offset(struct ebpf_asm *as, int32_t off)
 {
@@ -359,8 +365,7 @@ void ebpf_call_comm(struct ebpf_asm *as, uint8_t base, int32_t off)
 
 	ebpf_store_imm(as, BPF_DW, base, off, 0);
 	ebpf_store_imm(as, BPF_DW, base, off + WORD, 0);
-	ebpf_mov(as, BPF_REG_1, base);
-	ebpf_alu_imm(as, BPF_ADD, BPF_REG_1, off);
+	ebpf_address(as, BPF_REG_1, base, off);
 	ebpf_mov_imm(as, BPF_REG_2, BYTES);
 	ebpf_call(as, BPF_FUNC_get_current_comm);
 }
@@ -380,13 +385,17 @@ void ebpf_exit(struct ebpf_asm *as)
 	ebpf_emit(as, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
 }
 
+void ebpf_return(struct ebpf_asm *as, uint64_t value)
+{
+	ebpf_mov_imm(as, BPF_REG_0, value);
+	ebpf_exit(as);
+}
+
 void ebpf_return_0_or_1(struct ebpf_asm *as, uint32_t one)
 {
-	ebpf_mov_imm(as, BPF_REG_0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_bind(as, one);
-	ebpf_mov_imm(as, BPF_REG_0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 }
 
 void ebpf_load_map(struct ebpf_asm *as, uint8_t dst, int fd)

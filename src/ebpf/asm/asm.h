@@ -76,6 +76,8 @@ void ebpf_mov(struct ebpf_asm *as, uint8_t dst, uint8_t src);
 void ebpf_mov_imm(struct ebpf_asm *as, uint8_t dst, uint64_t imm);
 void ebpf_alu(struct ebpf_asm *as, uint8_t op, uint8_t dst, uint8_t src);
 void ebpf_alu_imm(struct ebpf_asm *as, uint8_t op, uint8_t dst, int32_t imm);
+/* dst = base + off */
+void ebpf_address(struct ebpf_asm *as, uint8_t dst, uint8_t base, int32_t off);
 
 /* Memory, width as BPF_B .. BPF_DW. A load zero-extends. */
 void ebpf_load(struct ebpf_asm *as, uint8_t width, uint8_t dst, uint8_t src, int32_t off);
@@ -102,6 +104,8 @@ void ebpf_call_comm(struct ebpf_asm *as, uint8_t base, int32_t off);
 void ebpf_call_kernel(struct ebpf_asm *as, int32_t btf_id);
 void ebpf_call_function(struct ebpf_asm *as, uint32_t function);
 void ebpf_exit(struct ebpf_asm *as);
+/* r0 = value; exit */
+void ebpf_return(struct ebpf_asm *as, uint64_t value);
 /* How callbacks of bpf_loop end: here with 0 (go on), at label one with 1 (enough). */
 void ebpf_return_0_or_1(struct ebpf_asm *as, uint32_t one);
 

@@ -156,8 +156,7 @@ static uint32_t function_signal(struct emit *emit)
 	if (emit->context->acts->send_signal_task)
 		signal_other(emit, note, no);
 	ebpf_bind(as, no);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 	ebpf_asm_leave(as);
 	return function;
 }

@@ -29,8 +29,7 @@ static uint32_t function_twin(struct emit *emit)
 		emit_remove_run(emit);
 	}
 	ebpf_bind(as, gone);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 	ebpf_bind(as, other);
 	emit_turn_end(emit, end);
 	ebpf_asm_leave(as);

@@ -88,8 +88,7 @@ void codegen_derived_node(struct emit *emit, uint8_t dst, uint8_t queue, uint8_t
 {
 	ebpf_mov(emit->as, R0, index);
 	ebpf_alu_imm(emit->as, BPF_MUL, R0, (int32_t)emit->derived->bytes);
-	ebpf_mov(emit->as, dst, queue);
-	ebpf_alu_imm(emit->as, BPF_ADD, dst, sizeof(struct matcher_queue));
+	ebpf_address(emit->as, dst, queue, sizeof(struct matcher_queue));
 	ebpf_alu(emit->as, BPF_ADD, dst, R0);
 }
 
@@ -132,15 +131,13 @@ void codegen_derived_reserve(struct emit *emit, uint32_t none)
 	ebpf_jump(as, none);
 	ebpf_bind(as, have);
 	ebpf_store(as, BPF_W, R2, NODE(self), R1);
-	ebpf_mov(as, R8, R2);
-	ebpf_alu_imm(as, BPF_ADD, R8, MATCH_OFF);
+	ebpf_address(as, R8, R2, MATCH_OFF);
 }
 
 /* r3 = the node of the match in r8, r2 = the queue. */
 static void load_node(struct emit *emit)
 {
-	ebpf_mov(emit->as, R3, R8);
-	ebpf_alu_imm(emit->as, BPF_ADD, R3, -MATCH_OFF);
+	ebpf_address(emit->as, R3, R8, -MATCH_OFF);
 	ebpf_load(emit->as, BPF_DW, R2, R9, FRAME(queue));
 }
 

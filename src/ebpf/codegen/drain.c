@@ -124,8 +124,7 @@ static void make_drained_record(struct emit *emit, const struct program_statemen
 	ebpf_load(as, BPF_W, R0, R8, QUEUE(turn));
 	ebpf_alu_imm(as, BPF_ADD, R0, 1);
 	ebpf_store(as, BPF_W, R8, QUEUE(turn), R0);
-	ebpf_mov(as, R6, R7);
-	ebpf_alu_imm(as, BPF_ADD, R6, (int32_t)emit->derived->record_off);
+	ebpf_address(as, R6, R7, (int32_t)emit->derived->record_off);
 	ebpf_lower_copy(&emit->lower, &ts);
 	ebpf_lower_copy(&emit->lower, &seq);
 	ebpf_lower_copy(&emit->lower, &comm);
@@ -250,11 +249,9 @@ static void emit_ends(struct drain *drain)
 	ebpf_store(as, BPF_W, R8, QUEUE(free), R0);
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, drain->stop);
 	ebpf_bind(as, drain->again);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_bind(as, drain->stop);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 }
 
 /* bpf_loop's callback (turn, frame). */
@@ -330,8 +327,7 @@ void codegen_drain_function(const struct emit_context *context, struct ebpf_asm 
 	ebpf_asm_enter(as, derived->drain);
 	unknown = ebpf_label(as);
 	ebpf_note(as, "what was raised is dealt with");
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, ebpf_stack_take(as, sizeof(struct matcher_frame)));
+	ebpf_address(as, R9, R10, ebpf_stack_take(as, sizeof(struct matcher_frame)));
 	memory_frame_begin(context->memory, as);
 	codegen_derived_queue(&emit, unknown);
 	ebpf_store_imm(as, BPF_W, R8, QUEUE(turn), 0);
@@ -341,7 +337,6 @@ void codegen_drain_function(const struct emit_context *context, struct ebpf_asm 
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_bind(as, unknown);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 }

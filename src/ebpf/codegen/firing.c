@@ -72,8 +72,7 @@ uint32_t codegen_function_timer(const struct emit *outer)
 	ebpf_jump_if_imm(as, BPF_JEQ, R1, 0, stop);
 	ebpf_load(as, BPF_DW, R0, R9, FRAME(now));
 	ebpf_jump_if(as, BPF_JGE, R1, R0, stop);
-	ebpf_mov(as, R6, R10);
-	ebpf_alu_imm(as, BPF_ADD, R6, record);
+	ebpf_address(as, R6, R10, record);
 	make_firing_record(&emit);
 	codegen_step_states(&emit, &emit.event->walks[0], &exits);
 	ebpf_jump(as, exits.stay);

@@ -39,8 +39,7 @@ static uint32_t function_instance(struct emit *emit, const struct plan_walk *wal
 	ebpf_jump(as, exits.stay);
 	codegen_leave_instance(emit, &exits, codegen_match_fill);
 	ebpf_bind(as, exits.stay);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 	ebpf_bind(as, stale);
 	if (emit->rule->loss == PROGRAM_DISCARD) {
 		emit_why_rule(emit, PROGRAM_WHY_DISCARDED);

@@ -84,8 +84,7 @@ static void emit_frame(struct emit_parts *parts)
 	if (part_locks_out_interrupts(parts->plan, parts->part))
 		parts->irq_flags = ebpf_stack_take(as, 8);
 	parts->functions.lock = emit_function_lock(as);
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, frame);
+	ebpf_address(as, R9, R10, frame);
 	memory_frame_begin(parts->context->memory, as);
 	memory_frame_point(as, FRAME(record), R6);
 	if (!parts->derived)

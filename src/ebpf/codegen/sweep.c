@@ -272,8 +272,7 @@ static void begin_item(const struct emit_context *context, struct ebpf_asm *as, 
 	ebpf_alu_imm(as, BPF_MUL, R1, sizeof(struct matcher_overdue));
 	ebpf_alu(as, BPF_ADD, R6, R1);
 	ebpf_alu_imm(as, BPF_ADD, R6, WORK(items));
-	ebpf_mov(as, R9, R10);
-	ebpf_alu_imm(as, BPF_ADD, R9, frame);
+	ebpf_address(as, R9, R10, frame);
 	memory_frame_begin(context->memory, as);
 	memory_frame_put(as, FRAME(now), R8);
 	if (!context->derived)
@@ -318,8 +317,7 @@ static uint32_t function_item(const struct emit_context *context, struct ebpf_as
 		ebpf_exit(as);
 	}
 	ebpf_bind(as, out);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -337,8 +335,7 @@ static uint32_t function_expire(const struct emit_context *context, struct ebpf_
 	if (context->derived)
 		ebpf_call_function(as, context->derived->drain);
 	ebpf_bind(as, none);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -359,7 +356,6 @@ void codegen_sweep(const struct emit_context *context, struct ebpf_asm *as)
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	codegen_derived_fini(&derived);
 }

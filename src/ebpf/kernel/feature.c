@@ -64,11 +64,9 @@ static int try_loop(const struct ebpf_features *features)
 	ebpf_mov_imm(as, R3, 0);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_enter(as, callback);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	int fd = ebpf_load_program(as, &options, NULL);
 

@@ -174,13 +174,11 @@ static uint32_t function_like(struct ebpf_asm *as, uint32_t capacity)
 	for (uint32_t at = 0; at < bytes; at += 8)
 		step_word(as, (int32_t)at, end);
 	ebpf_store(as, BPF_DW, R6, LIKE(states), R0);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_bind(as, end);
 	ebpf_store(as, BPF_DW, R6, LIKE(states), R0);
 	ebpf_bind(as, beyond);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -205,8 +203,7 @@ static void walk_words(struct ebpf_asm *as, uint32_t capacity)
 	ebpf_store(as, BPF_DW, R10, like + LIKE(states), R0);
 	ebpf_mov_imm(as, R1, capacity / (8 * words_of_turn(capacity)));
 	ebpf_load_function(as, R2, function_like(as, capacity));
-	ebpf_mov(as, R3, R10);
-	ebpf_alu_imm(as, BPF_ADD, R3, like);
+	ebpf_address(as, R3, R10, like);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_load(as, BPF_DW, R2, R10, like + LIKE(pattern));

@@ -54,8 +54,7 @@ static uint32_t function_words(const struct ebpf_lower *lower, uint32_t count, b
 	function = lower_enter(lower, name, bytes, zero ? 1 : 2, &none);
 	emit_words(as, count, zero);
 	ebpf_bind(as, none);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }

@@ -178,8 +178,7 @@ uint32_t memory_function_oldest(struct emit *emit)
 
 	ebpf_note(as, "find the oldest run");
 	ebpf_mov(as, R6, R1);
-	ebpf_mov(as, R7, R10);
-	ebpf_alu_imm(as, BPF_ADD, R7, search);
+	ebpf_address(as, R7, R10, search);
 	emit_region(emit, R8, zero);
 	ebpf_load(as, BPF_DW, R8, R8, 0);
 	ebpf_mov_imm(as, R9, TRIES);

@@ -17,8 +17,7 @@ static void toggle_interrupts(struct emit *emit, int32_t function)
 {
 	if (!emit->plan->locks_out_interrupts)
 		return;
-	ebpf_mov(emit->as, R1, R10);
-	ebpf_alu_imm(emit->as, BPF_ADD, R1, emit->irq_flags);
+	ebpf_address(emit->as, R1, R10, emit->irq_flags);
 	ebpf_call_kernel(emit->as, function);
 }
 
@@ -77,11 +76,9 @@ static uint32_t function_spin(struct ebpf_asm *as)
 	ebpf_load(as, BPF_DW, R3, R2, 8);
 	ebpf_atomic_exchange_if(as, BPF_W, R1, BUCKET(lock), R3);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, again);
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 	ebpf_bind(as, again);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -101,8 +98,7 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 	ebpf_note(as, "lock the bucket");
 	ebpf_mov(as, R6, R1);
 	ebpf_call(as, BPF_FUNC_get_smp_processor_id);
-	ebpf_mov(as, R7, R0);
-	ebpf_alu_imm(as, BPF_ADD, R7, 1);
+	ebpf_address(as, R7, R0, 1);
 	ebpf_mov_imm(as, R0, 0);
 	ebpf_atomic_exchange_if(as, BPF_W, R6, BUCKET(lock), R7);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, taken);
@@ -111,8 +107,7 @@ uint32_t emit_function_lock(struct ebpf_asm *as)
 	ebpf_store(as, BPF_DW, R10, wait + 8, R7);
 	ebpf_mov_imm(as, R1, SPIN_TURNS);
 	ebpf_load_function(as, R2, spin);
-	ebpf_mov(as, R3, R10);
-	ebpf_alu_imm(as, BPF_ADD, R3, wait);
+	ebpf_address(as, R3, R10, wait);
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, SPIN_TURNS, own);
@@ -205,8 +200,7 @@ uint32_t emit_function_link(struct emit *emit)
 	ebpf_bind(as, bad);
 	if (locks)
 		emit_unlock(emit, R8);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	if (locks) {
 		ebpf_bind(as, busy);
 		emit_lose(emit);
@@ -220,8 +214,7 @@ uint32_t emit_function_link(struct emit *emit)
 		ebpf_call_function(as, emit->functions.release);
 	}
 	ebpf_bind(as, none);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	emit->irq_flags = outer_flags;
 	ebpf_asm_leave(as);
 	return function;

@@ -102,8 +102,7 @@ void emit_fetch_place(struct emit *emit, uint32_t none, uint32_t end)
 {
 	struct ebpf_asm *as = emit->as;
 
-	ebpf_mov(as, R8, R1);
-	ebpf_alu_imm(as, BPF_ADD, R8, 1);
+	ebpf_address(as, R8, R1, 1);
 	ebpf_jump_if_imm(as, BPF_JGT, R8, (int32_t)emit->at->places, end);
 	emit_run_address(emit, R7, R8);
 	ebpf_load(as, BPF_W, R1, R7, RUN(bucket));

@@ -111,8 +111,7 @@ void emit_count_opened(struct emit *emit, uint32_t none)
 	emit_cpu_line(emit, R1, none);
 	if (!emit->plan->interrupted) {
 		ebpf_load(as, BPF_DW, R2, R1, CPU(opened));
-		ebpf_mov(as, R3, R2);
-		ebpf_alu_imm(as, BPF_ADD, R3, 1);
+		ebpf_address(as, R3, R2, 1);
 		ebpf_store(as, BPF_DW, R1, CPU(opened), R3);
 	} else {
 		ebpf_mov_imm(as, R2, 1);

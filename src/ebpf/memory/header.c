@@ -44,8 +44,7 @@ static uint32_t function_fetch(struct ebpf_asm *as, const char *name, uint8_t fi
 	ebpf_asm_enter(as, function);
 	ebpf_mov(as, R6, R1);
 	fetch_fields(as, fields);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }

@@ -29,8 +29,7 @@ static void new_entry(struct emit *emit, uint32_t full)
 
 	ebpf_load(as, BPF_DW, R1, base, history_off(emit));
 	ebpf_jump_if_imm(as, BPF_JGE, R1, (int32_t)emit->plan->history.entries, full);
-	ebpf_mov(as, R0, R1);
-	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_address(as, R0, R1, 1);
 	ebpf_store(as, BPF_DW, base, history_off(emit), R0);
 	ebpf_alu_imm(as, BPF_MUL, R1, (int32_t)emit->plan->history.entry_bytes);
 	ebpf_mov(as, R2, base);

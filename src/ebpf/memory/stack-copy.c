@@ -65,8 +65,7 @@ static uint32_t function_note_plain(struct ebpf_asm *as, uint32_t file_offset)
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, end);
 	ebpf_store_imm(as, BPF_DW, R3, 0, 1);
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -94,11 +93,9 @@ static void check_page(struct ebpf_asm *as, const struct reading *reading, int32
 {
 	ebpf_store_imm(as, BPF_DW, R10, reading->is_plain, 0);
 	ebpf_mov(as, R1, reading->owner->task);
-	ebpf_mov(as, R2, R9);
-	ebpf_alu_imm(as, BPF_ADD, R2, i * STACK_PAGE_BYTES);
+	ebpf_address(as, R2, R9, i * STACK_PAGE_BYTES);
 	ebpf_load_function(as, R3, reading->note_plain);
-	ebpf_mov(as, R4, R10);
-	ebpf_alu_imm(as, BPF_ADD, R4, reading->is_plain);
+	ebpf_address(as, R4, R10, reading->is_plain);
 	ebpf_mov_imm(as, R5, 0);
 	ebpf_call(as, BPF_FUNC_find_vma);
 	ebpf_load(as, BPF_DW, R0, R10, reading->is_plain);
@@ -108,11 +105,9 @@ static void check_page(struct ebpf_asm *as, const struct reading *reading, int32
 /* r0 = 0: page i from r9 on was copied to r8 + to. */
 static void copy_page(struct ebpf_asm *as, const struct reading *reading, int32_t i, int32_t to)
 {
-	ebpf_mov(as, R1, R8);
-	ebpf_alu_imm(as, BPF_ADD, R1, to);
+	ebpf_address(as, R1, R8, to);
 	ebpf_mov_imm(as, R2, STACK_PAGE_BYTES);
-	ebpf_mov(as, R3, R9);
-	ebpf_alu_imm(as, BPF_ADD, R3, i * STACK_PAGE_BYTES);
+	ebpf_address(as, R3, R9, i * STACK_PAGE_BYTES);
 	if (!reading->owner) {
 		ebpf_call(as, BPF_FUNC_probe_read_user);
 		return;
@@ -154,8 +149,7 @@ void stack_image_emit(struct ebpf_asm *as, int32_t to, const struct stack_owner 
 	}
 	ebpf_call(as, BPF_FUNC_task_pt_regs);
 	ebpf_mov(as, R3, R0);
-	ebpf_mov(as, R1, R8);
-	ebpf_alu_imm(as, BPF_ADD, R1, to + (int32_t)IMAGE(registers));
+	ebpf_address(as, R1, R8, to + (int32_t)IMAGE(registers));
 	ebpf_mov_imm(as, R2, registers.bytes);
 	ebpf_call(as, BPF_FUNC_probe_read_kernel);
 	ebpf_load(as, BPF_DW, R9, R8, to + (int32_t)(IMAGE(registers) + registers.stack_pointer));
@@ -196,8 +190,7 @@ uint32_t stack_copy_function(struct emit *emit)
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);
 	ebpf_bind(as, no);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }

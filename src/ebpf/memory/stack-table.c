@@ -57,8 +57,7 @@ static uint32_t function_stack(struct emit *emit)
 	ebpf_store_imm(as, BPF_DW, R8, TABLE_ENTRY(copy), 0);
 	ebpf_call(as, BPF_FUNC_get_current_task_btf);
 	ebpf_mov(as, R1, R0);
-	ebpf_mov(as, R2, R8);
-	ebpf_alu_imm(as, BPF_ADD, R2, TABLE_ENTRY(frames));
+	ebpf_address(as, R2, R8, TABLE_ENTRY(frames));
 	ebpf_mov_imm(as, R3, PROGRAM_FRAMES_MAX * 8);
 	ebpf_mov_imm(as, R4, BPF_F_USER_STACK);
 	ebpf_call(as, BPF_FUNC_get_task_stack);
@@ -76,8 +75,7 @@ static uint32_t function_stack(struct emit *emit)
 	ebpf_mov(as, R0, R6);
 	ebpf_exit(as);
 	ebpf_bind(as, no);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }

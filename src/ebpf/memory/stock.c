@@ -69,8 +69,7 @@ static void take_unused(struct emit *emit, const struct emit_stock *stock, uint3
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R1, (int16_t)stock->used, R2));
 	ebpf_jump_if_imm(as, BPF_JGE, R2, (int32_t)stock->fresh, beyond);
-	ebpf_mov(as, R0, R2);
-	ebpf_alu_imm(as, BPF_ADD, R0, 1);
+	ebpf_address(as, R0, R2, 1);
 	ebpf_exit(as);
 	ebpf_bind(as, beyond);
 	ebpf_mov_imm(as, R2, UINT64_MAX);
@@ -116,15 +115,13 @@ uint32_t memory_stock_function_take(struct emit *emit, const struct emit_stock *
 	ebpf_alu_imm(as, BPF_SUB, R7, 1);
 	ebpf_jump_if_imm(as, BPF_JNE, R7, 0, again);
 	ebpf_bind(as, busy);
-	ebpf_mov_imm(as, R0, UINT32_MAX);
-	ebpf_exit(as);
+	ebpf_return(as, UINT32_MAX);
 	ebpf_bind(as, unused);
 	take_unused(emit, stock, full);
 	ebpf_bind(as, full);
 	ebpf_note(as, "take a place that another CPU gave back");
 	steal(emit, stock);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -149,15 +146,13 @@ uint32_t memory_stock_function_release(struct emit *emit, const struct emit_stoc
 	ebpf_bind(as, again);
 	memory_stock_push(emit, stock, R6, missed);
 	ebpf_bind(as, stays);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_bind(as, missed);
 	ebpf_alu_imm(as, BPF_SUB, R8, 1);
 	ebpf_jump_if_imm(as, BPF_JNE, R8, 0, again);
 	ebpf_bind(as, lost);
 	emit_lose(emit); /* the place stays out of use */
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }

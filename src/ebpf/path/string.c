@@ -264,8 +264,7 @@ static uint32_t longest(const struct source_node *text)
 /* Adds a piece of so many bytes with its NUL; goes to done where the string ends in it. */
 static void add_string_piece(struct ebpf_asm *as, const struct measuring *measuring, uint32_t bytes)
 {
-	ebpf_mov(as, R1, R10);
-	ebpf_alu_imm(as, BPF_ADD, R1, measuring->piece);
+	ebpf_address(as, R1, R10, measuring->piece);
 	ebpf_mov_imm(as, R2, bytes);
 	ebpf_load(as, BPF_DW, R3, R10, measuring->at);
 	ebpf_call(as, measuring->helper);

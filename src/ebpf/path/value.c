@@ -31,8 +31,7 @@ void path_make_number(struct ebpf_asm *as)
 static void read_to_slot(struct ebpf_asm *as, int32_t helper, uint32_t bytes, int16_t slot)
 {
 	ebpf_store_imm(as, BPF_DW, R10, slot, 0);
-	ebpf_mov(as, R1, R10);
-	ebpf_alu_imm(as, BPF_ADD, R1, slot);
+	ebpf_address(as, R1, R10, slot);
 	ebpf_mov_imm(as, R2, bytes);
 	ebpf_call(as, helper);
 }

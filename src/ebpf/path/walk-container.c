@@ -62,11 +62,9 @@ static uint32_t container_function_of(const struct walking *walking, const char 
 /* The end of such a function: with 1, or from label no on with 0. */
 static void return_whether(struct ebpf_asm *as, uint32_t no)
 {
-	ebpf_mov_imm(as, R0, 1);
-	ebpf_exit(as);
+	ebpf_return(as, 1);
 	ebpf_bind(as, no);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }
 
 /* Whether the digits of an id are at r1 of the memory. */
@@ -177,8 +175,7 @@ static void expect_name_row(const struct judging *judging, const struct containe
 	ebpf_alu(as, BPF_ADD, R2, R8);
 	expect_text(judging, R2, -behind, row->behind, strlen(row->behind));
 	expect_parent(judging, row);
-	ebpf_mov(as, R9, R7);
-	ebpf_alu_imm(as, BPF_ADD, R9, before);
+	ebpf_address(as, R9, R7, before);
 	ebpf_alu_imm(as, BPF_SUB, R8, before + behind);
 }
 
@@ -253,8 +250,7 @@ static void take_escape(struct ebpf_asm *as, uint32_t plain)
 	ebpf_alu(as, BPF_OR, R5, R1);
 	ebpf_jump_if_imm(as, BPF_JEQ, R5, 0, plain);
 	ebpf_mov(as, R0, R5);
-	ebpf_mov(as, R4, R3);
-	ebpf_alu_imm(as, BPF_ADD, R4, ESCAPE_BYTES);
+	ebpf_address(as, R4, R3, ESCAPE_BYTES);
 	ebpf_store(as, BPF_DW, R6, TAKEN, R4);
 }
 

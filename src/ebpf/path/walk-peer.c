@@ -58,8 +58,7 @@ static void prepend_unix(const struct walking *walking, uint32_t done)
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, is_file);
 	ebpf_mov(as, R2, R8);
 	ebpf_alu_imm(as, BPF_SUB, R2, SUN_PATH + 1);
-	ebpf_mov(as, R3, R7);
-	ebpf_alu_imm(as, BPF_ADD, R3, 1);
+	ebpf_address(as, R3, R7, 1);
 	walk_prepend(walking);
 	walk_prepend_byte(walking, '@');
 	ebpf_jump(as, done);

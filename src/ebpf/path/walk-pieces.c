@@ -18,11 +18,9 @@ void walk_fetch(const struct walking *walking, uint8_t reg, uint32_t offset, uin
 	struct ebpf_asm *as = walking->as;
 
 	ebpf_store_imm(as, BPF_DW, R10, walking->word, 0);
-	ebpf_mov(as, R1, R10);
-	ebpf_alu_imm(as, BPF_ADD, R1, walking->word);
+	ebpf_address(as, R1, R10, walking->word);
 	ebpf_mov_imm(as, R2, bytes);
-	ebpf_mov(as, R3, reg);
-	ebpf_alu_imm(as, BPF_ADD, R3, (int32_t)offset);
+	ebpf_address(as, R3, reg, (int32_t)offset);
 	ebpf_call(as, BPF_FUNC_probe_read_kernel);
 	ebpf_load(as, BPF_DW, R0, R10, walking->word);
 }
@@ -73,15 +71,13 @@ void walk_prepend_text(const struct walking *walking)
 {
 	struct ebpf_asm *as = walking->as;
 
-	ebpf_mov(as, R1, R6);
-	ebpf_alu_imm(as, BPF_ADD, R1, WALK_NAME);
+	ebpf_address(as, R1, R6, WALK_NAME);
 	ebpf_mov_imm(as, R2, SOURCE_WALK_TEXT_BYTES);
 	ebpf_call(as, BPF_FUNC_probe_read_kernel_str);
 	ebpf_jump_if_imm(as, BPF_JSLE, R0, 0, walking->fail);
 	ebpf_mov(as, R2, R0);
 	ebpf_alu_imm(as, BPF_SUB, R2, 1);
-	ebpf_mov(as, R3, R6);
-	ebpf_alu_imm(as, BPF_ADD, R3, WALK_NAME);
+	ebpf_address(as, R3, R6, WALK_NAME);
 	walk_prepend(walking);
 }
 
@@ -92,6 +88,5 @@ void walk_return_start(const struct walking *walking)
 	ebpf_mov(as, R0, R9);
 	ebpf_exit(as);
 	ebpf_bind(as, walking->fail);
-	ebpf_mov_imm(as, R0, UINT64_MAX);
-	ebpf_exit(as);
+	ebpf_return(as, UINT64_MAX);
 }

@@ -18,8 +18,7 @@ static void fetch_user(const struct walking *walking, int32_t offset)
 {
 	struct ebpf_asm *as = walking->as;
 
-	ebpf_mov(as, R1, R10);
-	ebpf_alu_imm(as, BPF_ADD, R1, walking->word);
+	ebpf_address(as, R1, R10, walking->word);
 	ebpf_mov_imm(as, R2, WALK_WORD);
 	ebpf_mov(as, R3, R7);
 	if (offset)
@@ -43,8 +42,7 @@ static void write_unix(const struct walking *walking)
 	ebpf_alu_imm(as, BPF_AND, R8, WALK_LAST);
 	ebpf_mov(as, R1, R6);
 	ebpf_mov(as, R2, R8);
-	ebpf_mov(as, R3, R7);
-	ebpf_alu_imm(as, BPF_ADD, R3, SOCKADDR_SUN_PATH);
+	ebpf_address(as, R3, R7, SOCKADDR_SUN_PATH);
 	ebpf_call(as, BPF_FUNC_probe_read_user);
 	ebpf_jump_if_imm(as, BPF_JSLT, R0, 0, walking->fail);
 	ebpf_load(as, BPF_B, R0, R6, 0);

@@ -255,8 +255,7 @@ void walk_emit(struct ebpf_asm *as, const struct source_style *style, const stru
 	ebpf_load(as, BPF_DW, R0, R10, start);
 	ebpf_alu_imm(as, BPF_AND, R0, WALK_LAST);
 	ebpf_alu(as, BPF_ADD, R3, R0);
-	ebpf_mov(as, R1, SOURCE_REG_RECORD);
-	ebpf_alu_imm(as, BPF_ADD, R1, (int32_t)field->offset);
+	ebpf_address(as, R1, SOURCE_REG_RECORD, (int32_t)field->offset);
 	ebpf_mov_imm(as, R2, field->bytes);
 	ebpf_call(as, BPF_FUNC_probe_read_kernel_str);
 	ebpf_stack_release(as, mark);

@@ -494,8 +494,7 @@ static void emit_rest(const struct writing *writing)
 		uint32_t copied = ebpf_label(as);
 
 		ebpf_note(as, "the strings");
-		ebpf_mov(as, R1, R6);
-		ebpf_alu_imm(as, BPF_ADD, R1, EVENT_PACKED_WORD_BYTES + (int32_t)offset);
+		ebpf_address(as, R1, R6, EVENT_PACKED_WORD_BYTES + (int32_t)offset);
 		load_slot(writing, R2, writing->bytes);
 		/* Never more; but the verifier cannot know. */
 		ebpf_jump_if_imm(as, BPF_JGT, R2, (int32_t)(writing->layout->bytes_max - offset), copied);

@@ -15,8 +15,7 @@ static void check_cpu(const struct record_rings *rings, struct ebpf_asm *as)
 
 	ebpf_mov(as, R0, R1);
 	ebpf_jump_if_imm(as, BPF_JLT, R0, (int32_t)rings->cpu_count, good);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_bind(as, good);
 }
 
@@ -30,8 +29,7 @@ void record_emit_control(const struct record_rings *rings, struct ebpf_asm *as, 
 void record_emit_sub_buffer(const struct record_rings *rings, struct ebpf_asm *as, int16_t key, uint32_t label)
 {
 	ebpf_load_map(as, R1, rings->data.fd);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, key);
+	ebpf_address(as, R2, R10, key);
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, label);
 }
@@ -179,8 +177,7 @@ static void codegen_open(const struct record_rings *rings, struct ebpf_asm *as)
 	copy_slot(as, slots.position, offsetof(struct ring_packet, packet_seq_num));
 	copy_slot(as, slots.events, offsetof(struct ring_packet, events_before));
 	ebpf_bind(as, out);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }
 
 uint32_t record_function_open(const struct record_rings *rings, struct ebpf_asm *as)

@@ -257,6 +257,5 @@ void source_apart_emit(struct ebpf_asm *as, const struct source_unit *unit)
 	else
 		ebpf_load(as, BPF_DW, R0, SOURCE_REG_CONTEXT, RESULT_OFFSET);
 	ebpf_store(as, BPF_DW, R10, arguments + WORD, R0);
-	ebpf_mov(as, SOURCE_REG_CONTEXT, R10);
-	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_CONTEXT, arguments);
+	ebpf_address(as, SOURCE_REG_CONTEXT, R10, arguments);
 }

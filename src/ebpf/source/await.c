@@ -136,8 +136,7 @@ static void emit_look(const struct source_await *await, struct ebpf_asm *as, con
 	uint32_t none = ebpf_label(as);
 
 	ebpf_load_map(as, R1, await->calls);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, noting->key);
+	ebpf_address(as, R2, R10, noting->key);
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	ebpf_load(as, BPF_DW, R1, R0, CALL(id));
@@ -154,8 +153,7 @@ static void emit_keep(const struct source_await *await, struct ebpf_asm *as, con
 	struct source_style own = *style;
 
 	own.detached = true;
-	ebpf_mov(as, SOURCE_REG_CONTEXT, R10);
-	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_CONTEXT, noting->call);
+	ebpf_address(as, SOURCE_REG_CONTEXT, R10, noting->call);
 	for (int i = 0; i < SOURCE_AWAIT_REGISTERS; i++) {
 		ebpf_mov_imm(as, R0, 0);
 		if (await->paths->registers[i])
@@ -183,10 +181,8 @@ static void emit_insert(const struct source_await *await, struct ebpf_asm *as, c
 	ebpf_store_imm(as, BPF_DW, R10, noting->call + (int32_t)CALL(bprm), 0);
 	emit_keep(await, as, style, noting);
 	ebpf_load_map(as, R1, await->calls);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, noting->key);
-	ebpf_mov(as, R3, R10);
-	ebpf_alu_imm(as, BPF_ADD, R3, noting->call);
+	ebpf_address(as, R2, R10, noting->key);
+	ebpf_address(as, R3, R10, noting->call);
 	ebpf_mov_imm(as, R4, BPF_NOEXIST);
 	ebpf_call(as, BPF_FUNC_map_update_elem);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, full);
@@ -222,8 +218,7 @@ static uint32_t function_note(const struct source_await *await, struct ebpf_asm 
 	ebpf_load(as, BPF_DW, R1, R0, CALL(entries));
 	ebpf_alu(as, BPF_OR, R1, R8);
 	ebpf_store(as, BPF_DW, R0, CALL(entries), R1);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_bind(as, fresh);
 	emit_insert(await, as, &own, &noting);
 	ebpf_exit(as);
@@ -263,8 +258,7 @@ void source_await_emit_find(const struct source_await *await, struct ebpf_asm *a
 		ebpf_call(as, BPF_FUNC_get_current_pid_tgid);
 	ebpf_store(as, BPF_W, R10, slots->key, R0);
 	ebpf_load_map(as, R1, await->calls);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, slots->key);
+	ebpf_address(as, R2, R10, slots->key);
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, none);
 	ebpf_mov(as, R9, R0);
@@ -302,8 +296,7 @@ void source_await_emit_forget(const struct source_await *await, struct ebpf_asm 
 	uint32_t gone = ebpf_label(as);
 
 	ebpf_load_map(as, R1, await->calls);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, slots->key);
+	ebpf_address(as, R2, R10, slots->key);
 	ebpf_call(as, BPF_FUNC_map_delete_elem);
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, gone);
 	ebpf_load_value(as, R1, await->count, 0);

@@ -37,8 +37,7 @@ static int load_call_programs(const struct calls_32bit *calls, uint32_t function
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
 	ebpf_bind(as, out);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	int fd = ebpf_load_program(as, &load, NULL);
 
 	ebpf_asm_free(as);

@@ -54,11 +54,9 @@ static bool can_chain(struct chain *chain, uint32_t attach_id, const struct ebpf
 	ebpf_mov_imm(as, R4, 0);
 	ebpf_call(as, BPF_FUNC_loop);
 	chain_emit_next(as, &place, slot);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_enter(as, callback);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	int fd = ebpf_load_program(as, &options, NULL);
 

@@ -85,8 +85,7 @@ static void emit_record_place(struct emission *emission)
 		ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, COUNTER_BYTES);
 		return;
 	}
-	ebpf_mov(as, SOURCE_REG_RECORD, R10);
-	ebpf_alu_imm(as, BPF_ADD, SOURCE_REG_RECORD, emission->record);
+	ebpf_address(as, SOURCE_REG_RECORD, R10, emission->record);
 }
 
 /* r6 = the records' place. */
@@ -523,8 +522,7 @@ static void emit_prefetch(struct emission *emission)
 	emit_scope(emission);
 	source_prefetch_emit(emission->as, emission->unit, &emission->style, options->memory.map, COUNTER_BYTES);
 	ebpf_bind(emission->as, emission->out);
-	ebpf_mov_imm(emission->as, R0, 0);
-	ebpf_exit(emission->as);
+	ebpf_return(emission->as, 0);
 }
 
 void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const struct source_emit_options *options)
@@ -576,7 +574,6 @@ void source_emit_unit(struct ebpf_asm *as, const struct source_unit *unit, const
 	ebpf_bind(as, quiet);
 	chain_emit_next(as, &options->place, chained);
 	ebpf_note(as, "done");
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	dispatch_free(dispatch);
 }

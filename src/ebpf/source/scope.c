@@ -280,8 +280,7 @@ static int emit_birth(const struct scope *scope, struct ebpf_asm *as, struct sou
 	if (!result && scope->filter)
 		result = emit_judgement(scope, as, binding, &child, out);
 	ebpf_bind(as, out);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	return result;
 }
 
@@ -329,8 +328,7 @@ static int emit_change(const struct scope *scope, struct ebpf_asm *as, struct so
 	if (!result)
 		result = emit_judgement(scope, as, binding, &change->subject, out);
 	ebpf_bind(as, out);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	return result;
 }
 

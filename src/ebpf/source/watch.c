@@ -34,8 +34,7 @@ static void emit_watch(struct ebpf_asm *as, uint32_t variable, int memory)
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R1, 0, R2);
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }
 
 static int load_watch_program(struct watch *watch, uint32_t variable, const struct ebpf_features *features,

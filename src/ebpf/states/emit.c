@@ -26,8 +26,7 @@ static void emit_missed(struct ebpf_asm *as, const struct states_maps *maps)
 static void emit_find(struct ebpf_asm *as, int fd, int16_t key)
 {
 	ebpf_load_map(as, R1, fd);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, key);
+	ebpf_address(as, R2, R10, key);
 	ebpf_call(as, BPF_FUNC_map_lookup_elem);
 }
 
@@ -35,10 +34,8 @@ static void emit_find(struct ebpf_asm *as, int fd, int16_t key)
 static void emit_put(struct ebpf_asm *as, int fd, int16_t key, int16_t value, int32_t flags)
 {
 	ebpf_load_map(as, R1, fd);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, key);
-	ebpf_mov(as, R3, R10);
-	ebpf_alu_imm(as, BPF_ADD, R3, value);
+	ebpf_address(as, R2, R10, key);
+	ebpf_address(as, R3, R10, value);
 	ebpf_mov_imm(as, R4, (uint64_t)flags);
 	ebpf_call(as, BPF_FUNC_map_update_elem);
 }
@@ -84,8 +81,7 @@ static uint32_t make_add(struct ebpf_asm *as, const struct states_maps *maps)
 	ebpf_jump_if_imm(as, BPF_JEQ, R7, 0, end);
 	ebpf_call_comm(as, R9, offsetof(struct states_sums, comm));
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -133,8 +129,7 @@ static uint32_t make_change(struct ebpf_asm *as, const struct states_maps *maps,
 	ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, end);
 	emit_missed(as, maps);
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 	ebpf_asm_leave(as);
 	return function;
 }
@@ -177,8 +172,7 @@ static void emit_leaving(struct ebpf_asm *as, const struct states_maps *maps, co
 	ebpf_alu_imm(as, BPF_AND, R9, TASK_DEAD);
 	ebpf_jump_if_imm(as, BPF_JEQ, R9, 0, known);
 	ebpf_load_map(as, R1, maps->threads);
-	ebpf_mov(as, R2, R10);
-	ebpf_alu_imm(as, BPF_ADD, R2, key);
+	ebpf_address(as, R2, R10, key);
 	ebpf_call(as, BPF_FUNC_map_delete_elem);
 	ebpf_bind(as, known);
 	ebpf_bind(as, next);
@@ -211,8 +205,7 @@ void states_emit_switch(struct ebpf_asm *as, const struct states_maps *maps, con
 	ebpf_mov_imm(as, R4, 1);
 	ebpf_call_function(as, add);
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }
 
 /* Only who is blocked becomes ready: who has not left the CPU yet goes on. */
@@ -238,6 +231,5 @@ void states_emit_waking(struct ebpf_asm *as, const struct states_maps *maps, con
 	ebpf_mov_imm(as, R3, STATES_READY);
 	ebpf_call_function(as, change);
 	ebpf_bind(as, end);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }

@@ -129,8 +129,7 @@ static void emit_full(const struct sums_code *code)
 	ebpf_jump_if_imm(as, BPF_JNE, R0, 0, code->deliver);
 	ebpf_mov_imm(as, R2, 1);
 	ebpf_atomic_add(as, R3, offsetof(struct matcher_sums, other), R2);
-	ebpf_mov_imm(as, R0, 0);
-	ebpf_exit(as);
+	ebpf_return(as, 0);
 }
 
 /* r8 = a new number, with tag r2, in the chain at head whose first key was first (both on the stack); then goes to
@@ -147,8 +146,7 @@ static void emit_new(const struct sums_code *code, int16_t head, int16_t first, 
 	ebpf_mov_imm(as, R0, 1);
 	ebpf_emit(as, insn_atomic(BPF_DW, BPF_ADD | BPF_FETCH, R3, offsetof(struct matcher_sums, used), R0));
 	ebpf_jump_if_imm(as, BPF_JGE, R0, (int32_t)code->plan->keys, full);
-	ebpf_mov(as, R8, R0);
-	ebpf_alu_imm(as, BPF_ADD, R8, 1);
+	ebpf_address(as, R8, R0, 1);
 	load_key(code);
 	ebpf_store(as, BPF_W, R9, offsetof(struct matcher_sums_key, tag), R2);
 	ebpf_lower_copy(&code->emit->lower, &key);
