@@ -25,7 +25,7 @@ STRUCTS = {  # pointers that lead on, what is read
     "dentry": ("d_parent:dentry d_inode:inode d_sb:super_block", "d_name.len d_inode"),
     "inode": ("i_sb:super_block i_mapping->host:inode", "i_ino i_mode i_blkbits"),
     "super_block": ("s_root:dentry", "s_dev s_magic"),
-    "cred": ("", "uid.val cap_effective.val"),
+    "cred": ("", "uid.val euid.val fsgid.val"),
 }
 BASES = [("task_struct", "current->real_parent"), ("task_struct", "16"), ("dentry", "current->fs->pwd.dentry"),
          ("file", "kernel_word((syscall_arg(3) & 1 << 3) + current->files->fdt->fd)"), ("tty_struct", "current->signal->tty"),

@@ -152,6 +152,24 @@ static void long_and_deep_texts(void **state)
 	free(text);
 }
 
+static int parse_fields(int count)
+{
+	static char text[16 * (EVENT_FIELDS_MAX + 2) + 64];
+	size_t length = (size_t)sprintf(text, "#define A_ID 1\nstruct a {");
+
+	for (int i = 0; i < count; i++)
+		length += (size_t)sprintf(text + length, " char f%d;", i);
+	length += (size_t)sprintf(text + length, " };\n");
+	return parse(text, length, NULL);
+}
+
+static void as_many_fields_as_events_have(void **state)
+{
+	(void)state;
+	assert_int_equal(parse_fields(EVENT_FIELDS_MAX), 0);
+	assert_int_equal(parse_fields(EVENT_FIELDS_MAX + 1), -EINVAL);
+}
+
 static void memory_runs_out_anywhere(void **state)
 {
 	int result = -ENOMEM;
@@ -178,6 +196,7 @@ int main(void)
 		cmocka_unit_test(layout),
 		cmocka_unit_test(survives_damage),
 		cmocka_unit_test(long_and_deep_texts),
+		cmocka_unit_test(as_many_fields_as_events_have),
 		cmocka_unit_test(memory_runs_out_anywhere),
 	};
 
