@@ -25,6 +25,7 @@ struct source_node {
 	bool is_current;
 	bool is_signed;    /* USER_WORD of fewer than 8 bytes */
 	uint32_t argument; /* from 0, the leading `void *` not counted */
+	bool is_registers; /* the argument is a struct pt_regs, of a system call */
 	bool by_helper;    /* the verifier does not let the argument be loaded as it is */
 	struct btf_access access;
 	uint32_t *offsets; /* of strings that are put together: of what is walked (path/walk.c) */

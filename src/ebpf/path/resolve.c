@@ -118,6 +118,17 @@ static bool needs_helper(const struct btf_kernel *btf, uint32_t type)
 	}
 }
 
+static bool is_registers(const struct btf_kernel *btf, uint32_t type)
+{
+	const struct btf_type *bare = btf_kernel_bare(btf, &type);
+
+	if (!bare || BTF_INFO_KIND(bare->info) != BTF_KIND_PTR)
+		return false;
+	type = bare->type;
+	bare = btf_kernel_bare(btf, &type);
+	return bare && strcmp(btf_kernel_name(btf, bare->name_off), "pt_regs") == 0;
+}
+
 static int resolve_access(struct source_binding *binding, struct source_node *node)
 {
 	uint32_t type;
@@ -137,6 +148,7 @@ static int resolve_access(struct source_binding *binding, struct source_node *no
 			return result;
 		type = binding->tracepoint.params[node->argument].type;
 		node->by_helper = needs_helper(binding->btf, type);
+		node->is_registers = is_registers(binding->btf, type);
 	}
 	const struct btf_path path = {
 		.type = type,

@@ -132,13 +132,16 @@ static bool may_be_null(const struct source_node *node, uint32_t pointer)
 }
 
 /*
- * Whether null must be told apart before spot is loaded. A plain load gives 0 for it by itself, and a helper takes it
- * for what cannot be read. Of arguments the verifier thinks that none is null: it would take out test and branch, at
- * the cost of moving what is behind.
+ * Whether null must be told apart before spot is loaded. A plain load gives 0 for it by itself; but where an argument
+ * may be null, as that of sched_pi_setprio, verifiers of 6.15 and later know it and refuse the load. The registers of a
+ * system call are always there: the verifier would take out test and branch, at the cost of moving what is behind.
  */
-static bool asks_null(const struct source_style *style, const struct btf_spot *spot, enum source_knowledge knowledge)
+static bool asks_null(const struct source_style *style, const struct source_node *node, const struct btf_spot *spot,
+		      enum source_knowledge knowledge)
 {
-	return !is_plain(style, spot, knowledge) && (knowledge != SOURCE_ARGUMENT || style->detached);
+	if (knowledge == SOURCE_ARGUMENT && !style->detached)
+		return !node->is_registers;
+	return !is_plain(style, spot, knowledge);
 }
 
 /* Puts r0, which so many pointers of the access lead to, into the slot of the chain: as a number. Overwrites r1. */
@@ -172,14 +175,14 @@ enum source_knowledge path_load_pointers(struct ebpf_asm *as, const struct sourc
 	if (keep > first) /* stays so where a pointer on the way is null */
 		ebpf_store_imm(as, BPF_DW, R10, chain->slot, 0);
 	for (uint32_t i = first; i < access->pointer_count; i++) {
-		if (may_be_null(node, i) && asks_null(style, &access->pointers[i], knowledge))
+		if (may_be_null(node, i) && asks_null(style, node, &access->pointers[i], knowledge))
 			ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 		knowledge = load_spot(as, style, &access->pointers[i], VALUE_WORD, knowledge);
 		if (keep > first && i + 1 == keep)
 			keep_pointer(as, chain, node, keep);
 	}
 	if (access->end != BTF_END_SELF && may_be_null(node, access->pointer_count) &&
-	    (access->end != BTF_END_LOAD || asks_null(style, &access->spot, knowledge)))
+	    (access->end != BTF_END_LOAD || asks_null(style, node, &access->spot, knowledge)))
 		ebpf_jump_if_imm(as, BPF_JEQ, R0, 0, null);
 	return knowledge;
 }
