@@ -11,12 +11,14 @@
 enum {
 	EACH_MAX = 5,  /* so many rules have a line each */
 	NAMED_MAX = 8, /* of the rules of one line */
+	NAMES_BYTES = 600,
 };
 
 struct missed_kind {
 	size_t counter; /* in program_rule_stats */
 	const char *one, *many;
 	const char *why, *hint;
+	uint64_t (*total)(const struct session_totals *totals); /* of rules, and of a recording beside them */
 	bool at_once;
 };
 
@@ -27,17 +29,17 @@ static const struct missed_kind kinds[] = {
 	  "more than 4,096 calls waiting for theirs; a string that fills its field while the rule looks "
 	  "at its end; a path of more than 255 bytes or 48 components; a cgroup more than 48 deep. "
 	  "'asterism record' and 'asterism dump' show the calls",
-	  false },
+	  session_totals_unread, false },
 	{ offsetof(struct program_rule_stats, calls_32bit), "32-bit system call", "32-bit system calls",
 	  "the kernel raises no event for them",
 	  "i386 programs make such calls, and any program can (int 0x80); a rule with CALL Veto() ends "
 	  "a program that does, and a kernel with ia32_emulation=0 has none",
-	  true },
+	  session_totals_calls_32bit, true },
 	{ offsetof(struct program_rule_stats, io_uring), "operation of io_uring", "operations of io_uring",
 	  "they are not system calls",
 	  "rules over sys_enter_io_uring_setup find who uses io_uring; one with CALL Veto() refuses it "
 	  "there, and the sysctl kernel.io_uring_disabled forbids it",
-	  true },
+	  session_totals_io_uring, true },
 };
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
@@ -61,7 +63,7 @@ static void warn_of_rule(const struct program *program, uint32_t rule, const str
 
 /* ": a, b and 3 more", of all rules that missed so many. */
 static void name_rules(const struct program *program, const struct session_totals *totals,
-		       const struct missed_kind *kind, uint32_t first, char text[static 600])
+		       const struct missed_kind *kind, uint32_t first, char text[static NAMES_BYTES])
 {
 	uint64_t count = missed_count(totals, kind, first);
 	uint32_t rules = 0;
@@ -70,11 +72,11 @@ static void name_rules(const struct program *program, const struct session_total
 	for (uint32_t i = first; i < totals->rule_count; i++) {
 		if (missed_count(totals, kind, i) != count || rules++ >= NAMED_MAX)
 			continue;
-		length += (size_t)snprintf(text + length, 600 - length, "%s%.64s", rules == 1 ? ": " : ", ",
+		length += (size_t)snprintf(text + length, NAMES_BYTES - length, "%s%.64s", rules == 1 ? ": " : ", ",
 					   program_text(program, program->rules[i].name));
 	}
 	if (rules > NAMED_MAX)
-		snprintf(text + length, 600 - length, " and %u more", rules - NAMED_MAX);
+		snprintf(text + length, NAMES_BYTES - length, " and %u more", rules - NAMED_MAX);
 }
 
 static uint32_t count_like(const struct session_totals *totals, const struct missed_kind *kind, uint32_t rule)
@@ -99,7 +101,7 @@ static void report_rules(const struct program *program, const struct session_tot
 {
 	uint64_t count = missed_count(totals, kind, rule);
 	uint32_t rules = count_like(totals, kind, rule);
-	char names[600];
+	char names[NAMES_BYTES];
 
 	if (rules <= EACH_MAX) {
 		for (uint32_t i = rule; i < totals->rule_count; i++)
@@ -127,15 +129,10 @@ void missed_tell(const struct program *program, uint32_t rule, const struct prog
 void missed_report(const struct program *program, const struct session_totals *totals)
 {
 	for (size_t k = 0; k < KIND_COUNT; k++) {
-		bool any = false;
-
-		for (uint32_t i = 0; i < totals->rule_count; i++) {
-			if (!missed_count(totals, &kinds[k], i) || !is_first(totals, &kinds[k], i))
-				continue;
-			report_rules(program, totals, &kinds[k], i);
-			any = true;
-		}
-		if (any)
+		for (uint32_t i = 0; i < totals->rule_count; i++)
+			if (missed_count(totals, &kinds[k], i) && is_first(totals, &kinds[k], i))
+				report_rules(program, totals, &kinds[k], i);
+		if (kinds[k].total(totals))
 			cli_hint("%s", kinds[k].hint);
 	}
 }

@@ -49,6 +49,13 @@ told() {
 	[[ $stderr == *"rule no_secrets did not see 1 32-bit system call:"* ]]
 }
 
+@test "a recording beside rules that look for no calls: what it did not see is told with what to do" {
+	echo 'RULE ends PATTERN { process_exit:x }' >ends.rule
+	run --separate-stderr -3 "$ASTERISM" record -o trace -e sys_enter_openat --rules ends.rule -- \
+		"$plant" compat_open /etc/hostname 3
+	[[ $stderr == *"3 system calls of 32-bit code"* && $stderr == *"help: i386 programs make such calls"* ]]
+}
+
 @test "each call counts once, wherever it is looked for" {
 	echo 'RULE both PATTERN { [sys_enter_close:c, sys_exit_close:x] } WHERE { [tid], x.ret < 0 }' >both.rule
 	echo 'RULE ends PATTERN { sys_exit_close:x } WHERE { x.ret < 0 }' >ends.rule
