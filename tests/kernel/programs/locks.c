@@ -6,7 +6,9 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -340,6 +342,59 @@ static void become(void)
 	execl("/bin/sleep", "sleep", "0.05", NULL);
 }
 
+/* Becomes itself at the same addresses, with an argument more each time; so many times it has by now. */
+static void become_again(const char *mode, int times)
+{
+	char number[12];
+
+	personality(ADDR_NO_RANDOMIZE);
+	snprintf(number, sizeof number, "%d", times + 1);
+	execl("/proc/self/exe", "locks", mode, number, NULL);
+}
+
+/* A mutex is held, another program runs in its place, which initialises one there. */
+static void misuse_after_exec(int times)
+{
+	if (times == 1)
+		pthread_mutex_lock(&locks[0]);
+	if (times < 2)
+		become_again("misuse-after-exec", times);
+	pthread_mutex_init(&locks[0], NULL);
+}
+
+/* Each program takes locks in an order of its own. */
+static void order_after_exec(int times)
+{
+	if (times == 1)
+		nest_apart(&locks[0], &locks[1]);
+	if (times < 2)
+		become_again("order-after-exec", times);
+	nest_apart(&locks[1], &locks[0]);
+}
+
+static void circle_after_exec(int times)
+{
+	if (times == 1) {
+		nest_apart(&locks[0], &locks[1]);
+		nest_apart(&locks[1], &locks[2]);
+	}
+	if (times < 2)
+		become_again("circle-after-exec", times);
+	nest_apart(&locks[2], &locks[0]);
+}
+
+/* A wait for a condition has given it back, and has it again. */
+static void waited(void)
+{
+	pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+	struct timespec now;
+
+	pthread_mutex_lock(&locks[0]);
+	clock_gettime(CLOCK_REALTIME, &now);
+	pthread_cond_timedwait(&never, &locks[0], &now);
+	pthread_mutex_destroy(&locks[0]);
+}
+
 static void initialised(void)
 {
 	pthread_mutex_lock(&locks[0]);
@@ -391,6 +446,16 @@ static const struct {
 	{ "vain", vain },         { "destroyed", destroyed }, { "refused", refused },
 	{ "handed", handed },     { "timed", timed },         { "keeping", keeping },
 	{ "always", always },     { "deep", deep },           { "become", become },
+	{ "waited", waited },
+};
+
+static const struct {
+	const char *name;
+	void (*plant)(int times);
+} repeated[] = {
+	{ "misuse-after-exec", misuse_after_exec },
+	{ "order-after-exec", order_after_exec },
+	{ "circle-after-exec", circle_after_exec },
 };
 
 int main(int argc, char **argv)
@@ -398,6 +463,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc == 2 && i < sizeof modes / sizeof *modes; i++) {
 		if (strcmp(argv[1], modes[i].name) == 0) {
 			modes[i].plant();
+			return 0;
+		}
+	}
+	for (size_t i = 0; argc > 1 && i < sizeof repeated / sizeof *repeated; i++) {
+		if (strcmp(argv[1], repeated[i].name) == 0) {
+			repeated[i].plant(argc > 2 ? atoi(argv[2]) : 0);
 			return 0;
 		}
 	}
