@@ -60,7 +60,7 @@ loaded() {
 # What the kernel's verifier follows is what loading takes, some 2 us for each instruction.
 @test "the verifier follows each instruction of a shipped rule four times at most, of some a little more often" {
 	local rule instructions followed ratio over=() measured=0
-	local -A limits=([@connection-retry-storm]=5.0 [@crash-loop]=5.6 [@lock-order]=4.7 [@memory-fault-storm]=6.5
+	local -A limits=([@connection-retry-storm]=5.0 [@crash-loop]=5.6 [@lock-order]=4.8 [@memory-fault-storm]=6.5
 		[@reverse-shell]=4.5 [@syn-flood]=4.4 [@temp-exec-after-download]=4.2)
 	for rule in "$BATS_TEST_DIRNAME"/../../../rules/*/; do
 		rule=@$(basename "$rule")
