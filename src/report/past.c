@@ -4,12 +4,51 @@
 #include "report/past.h"
 
 #include "base/alloc.h"
+#include "report/scratch.h"
 
 #include <errno.h>
+#include <string.h>
 
-static struct past_item *past_item_of(const struct past *past, uint64_t number)
+enum { IN_MEMORY = SCRATCH_BYTES_MIN / sizeof(struct past_item), NEAR_MAX = 64 };
+
+/* The piece comes into memory, where there are too many in place of all others. They come back when they are used. */
+static void bring_near(struct past *past, size_t piece)
 {
-	return &past->items[number % past->most];
+	if (past->near_count == NEAR_MAX) {
+		scratch_rest(past->items, past->most * sizeof *past->items);
+		memset(past->near, 0, sizeof past->near);
+		past->near_count = 0;
+	}
+	past->near[piece / 64] |= UINT64_C(1) << piece % 64;
+	past->near_count++;
+}
+
+static struct past_item *past_item_of(struct past *past, uint64_t number)
+{
+	size_t place = number % past->most, piece = place / PAST_PIECE;
+
+	if (past->is_mapped && !(past->near[piece / 64] >> piece % 64 & 1))
+		bring_near(past, piece);
+	return &past->items[place];
+}
+
+/* Many are in a file; where none can be made they stay in memory. */
+static int make_past_room(struct past *past)
+{
+	struct past_item *mapped = NULL;
+
+	if (past->count < past->capacity || past->count >= past->most)
+		return 0;
+	if (past->count == IN_MEMORY)
+		mapped = scratch_map(past->most * sizeof *mapped);
+	if (!mapped)
+		return alloc_grow(&past->items, &past->capacity, past->count, sizeof *past->items);
+	memcpy(mapped, past->items, past->count * sizeof *mapped);
+	alloc_free(past->items);
+	past->items = mapped;
+	past->capacity = past->most;
+	past->is_mapped = true;
+	return 0;
 }
 
 /* The place of the last one's number, which exists from now on. */
@@ -42,7 +81,7 @@ int past_keep(struct past *past, const struct report_slice *slice)
 		ran = last_number_place(&past->cpus, &past->cpu_capacity, &past->cpu_count, slice->cpu);
 	if (!last || (slice->state == REPORT_RUNNING && !ran))
 		return -ENOMEM;
-	if (past->count < past->most && alloc_grow(&past->items, &past->capacity, past->count, sizeof *past->items))
+	if (make_past_room(past))
 		return -ENOMEM;
 	if (past->count >= past->most && past_item_of(past, past->count)->end > past->lost_until_ns)
 		past->lost_until_ns = past_item_of(past, past->count)->end;
@@ -92,7 +131,7 @@ const struct past_item *past_find_run(struct past *past, uint32_t cpu, uint64_t 
 	return last && is_past_kept(past, *last) ? past_item_of(past, *last - 1) : NULL;
 }
 
-const struct past_item *past_run_before(const struct past *past, const struct past_item *run)
+const struct past_item *past_run_before(struct past *past, const struct past_item *run)
 {
 	uint64_t newest = past->count - 1, place = (uint64_t)(run - past->items);
 	uint64_t age = (newest % past->most + past->most - place) % past->most;
@@ -118,9 +157,22 @@ uint32_t past_ran(struct past *past, uint32_t cpu, uint64_t begin, uint64_t end)
 	return thread;
 }
 
+size_t past_kept(const struct past *past)
+{
+	return past->count < past->most ? (size_t)past->count : past->most;
+}
+
+const struct past_item *past_at(struct past *past, size_t index)
+{
+	return past_item_of(past, index);
+}
+
 void past_fini(struct past *past)
 {
-	alloc_free(past->items);
+	if (past->is_mapped)
+		scratch_unmap(past->items, past->most * sizeof *past->items);
+	else
+		alloc_free(past->items);
 	alloc_free(past->threads);
 	alloc_free(past->cpus);
 }

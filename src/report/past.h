@@ -4,12 +4,16 @@
 
 /*
  * Slices of threads, kept to be walked through backwards: of each thread, and of what ran on each CPU. The newest
- * slices are kept. Whoever looks asks for times that never grow, so that a whole walk looks at each slice once.
+ * slices are kept; where they are many they are in a file, and take little memory while nobody looks at them. Whoever
+ * looks asks for times that never grow, so that a whole walk looks at each slice once.
  */
 
 #include "report/report.h"
 
-enum { PAST_MAX = 1 << 20 }; /* the greatest number that may be kept */
+enum {
+	PAST_MAX = 1 << 20,   /* the greatest number that may be kept */
+	PAST_PIECE = 1 << 11, /* as many as the system brings near with one: 64 KiB */
+};
 
 struct past_item {
 	uint64_t begin, end;
@@ -29,6 +33,10 @@ struct past {
 	size_t most;             /* slices that are kept; set by the owner, at most PAST_MAX */
 	struct past_item *items; /* a ring, when it is full */
 	size_t capacity;
+	bool is_mapped; /* items are in a file */
+	/* A bit for each piece of them that may be in memory then, and how many are. */
+	uint64_t near[PAST_MAX / PAST_PIECE / 64];
+	size_t near_count;
 	uint64_t count;         /* that have ever been kept */
 	uint64_t lost_until_ns; /* what ended before may be missing; 0: nothing is */
 	uint64_t *threads;      /* per thread the number of its last one, and 1; 0: none */
@@ -47,11 +55,15 @@ const struct past_item *past_find(struct past *past, uint32_t thread, uint64_t t
 const struct past_item *past_find_run(struct past *past, uint32_t cpu, uint64_t time);
 
 /* The one that ran there before that one, or NULL. */
-const struct past_item *past_run_before(const struct past *past, const struct past_item *run);
+const struct past_item *past_run_before(struct past *past, const struct past_item *run);
 
 /* Which thread ran on that CPU for longest at a stretch from begin to end; REPORT_NONE: none that is known. The
  * times asked for go back. */
 uint32_t past_ran(struct past *past, uint32_t cpu, uint64_t begin, uint64_t end);
+
+/* For those who look at all of them: how many there are, and each, in no order. */
+size_t past_kept(const struct past *past);
+const struct past_item *past_at(struct past *past, size_t index);
 
 void past_fini(struct past *past);
 

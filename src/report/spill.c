@@ -4,9 +4,9 @@
 #include "report/spill.h"
 
 #include "base/alloc.h"
+#include "report/scratch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,36 +21,6 @@ struct spill_cursor {
 	size_t used, held; /* bytes of the buffer */
 };
 
-static int open_nameless(void)
-{
-	const char *chosen = getenv("TMPDIR");
-	const char *folders[] = { chosen && *chosen ? chosen : "/var/tmp", "/tmp" };
-	int failure = -ENOENT;
-
-	for (size_t i = 0; i < (chosen && *chosen ? 1 : 2); i++) {
-		int fd = open(folders[i], O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-		if (fd >= 0)
-			return fd;
-		failure = -errno;
-	}
-	return failure;
-}
-
-static int write_at(int fd, const char *bytes, size_t count, uint64_t at)
-{
-	while (count != 0) {
-		ssize_t done = pwrite(fd, bytes, count, (off_t)at);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? -errno : -EIO;
-		bytes += done;
-		count -= (size_t)done;
-		at += (uint64_t)done;
-	}
-	return 0;
-}
-
 int spill_put(struct spill *spill, void *items, size_t count)
 {
 	size_t bytes = count * spill->item_bytes;
@@ -59,7 +29,7 @@ int spill_put(struct spill *spill, void *items, size_t count)
 	if (count == 0)
 		return 0;
 	if (spill->fd == 0) {
-		int fd = open_nameless();
+		int fd = scratch_open();
 		if (fd < 0)
 			return fd;
 		spill->fd = fd + 1;
@@ -68,7 +38,7 @@ int spill_put(struct spill *spill, void *items, size_t count)
 	if (code != 0)
 		return code;
 	qsort_r(items, count, spill->item_bytes, spill->order, spill->context);
-	code = write_at(spill->fd - 1, items, bytes, spill->end);
+	code = scratch_write(spill->fd - 1, items, bytes, spill->end);
 	if (code != 0)
 		return code;
 	spill->runs[spill->run_count++] = (struct spill_cursor){ .at = spill->end, .end = spill->end + bytes };
@@ -84,15 +54,10 @@ static int refill(const struct spill *spill, struct spill_cursor *run)
 	run->used = run->held = 0;
 	if (run->end - run->next < wanted)
 		wanted = (size_t)(run->end - run->next);
-	while (run->held < wanted) {
-		ssize_t done = pread(spill->fd - 1, run->buffer + run->held, wanted - run->held,
-				     (off_t)(run->next + run->held));
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? -errno : -EIO;
-		run->held += (size_t)done;
-	}
+	int code = scratch_read(spill->fd - 1, run->buffer, wanted, run->next);
+	if (code != 0)
+		return code;
+	run->held = wanted;
 	run->next += run->held;
 	return 0;
 }

@@ -3,8 +3,7 @@
 #define REPORT_SPILL_H
 
 /*
- * Items of one size that memory has no room for: sorted runs in a file without a name, read back merged. The file is in
- * $TMPDIR or, if that is not set, in /var/tmp or /tmp, and ends with its descriptor, however the process ends.
+ * Items of one size that memory has no room for: sorted runs in a file without a name (scratch.h), read back merged.
  */
 
 #include <stddef.h>

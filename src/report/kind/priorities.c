@@ -270,12 +270,20 @@ static void find_inversions(struct priorities *priorities, const struct past_ite
 	}
 }
 
+/* Those that were ready, as they are looked at. */
+struct ready {
+	uint64_t end;
+	size_t index; /* in the past */
+};
+
+/* The last one first. */
 static int by_end(const void *left, const void *right)
 {
-	const struct past_item *a = *(const struct past_item *const *)left,
-			       *b = *(const struct past_item *const *)right;
+	const struct ready *a = left, *b = right;
 
-	return a->end != b->end ? (a->end > b->end ? -1 : 1) : 0;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static int by_length(const void *left, const void *right)
@@ -301,21 +309,20 @@ static int by_priority_time(const void *left, const void *right)
 static int priorities_finish(struct report *report)
 {
 	struct priorities *priorities = (struct priorities *)report;
-	size_t kept = priorities->past.count < PRIORITIES_KEPT ? (size_t)priorities->past.count : PRIORITIES_KEPT,
-	       count = 0;
-	const struct past_item **ready = alloc_zero(kept ? kept : 1, sizeof *ready);
+	size_t kept = past_kept(&priorities->past), count = 0;
+	struct ready *ready = alloc_zero(kept ? kept : 1, sizeof *ready);
 
 	if (!ready)
 		return -ENOMEM;
 	for (size_t i = 0; i < kept; i++) {
-		const struct past_item *item = &priorities->past.items[i];
+		const struct past_item *item = past_at(&priorities->past, i);
 
 		if (item->state == REPORT_READY && !report->view->threads[item->thread].is_stranger)
-			ready[count++] = item;
+			ready[count++] = (struct ready){ item->end, i };
 	}
 	qsort(ready, count, sizeof *ready, by_end);
 	for (size_t i = 0; i < count; i++)
-		find_inversions(priorities, ready[i]);
+		find_inversions(priorities, past_at(&priorities->past, ready[i].index));
 	alloc_free(ready);
 	qsort(priorities->longest, priorities->longest_count, sizeof *priorities->longest, by_length);
 	report_tally_sort(&priorities->times, by_priority_time);

@@ -51,18 +51,24 @@ static void write_element(FILE *out, const char *id, const uint8_t *bytes, size_
 	fputs("</script>\n", out);
 }
 
-static void write_tiles(FILE *out, const struct store_tiles *tiles)
+static int write_tiles(FILE *out, struct store_tiles *tiles)
 {
 	uint32_t number = 0;
 	for (const struct store_class *class = tiles->classes; class < tiles->classes + STORE_CLASSES; class ++) {
 		for (const struct store_tile *tile = class->tiles; tile < class->tiles + class->count;
 		     tile++, number++) {
+			const uint8_t *bytes;
 			char id[16];
+			if (!tile->is_kept)
+				continue;
+			int code = store_tile_bytes(tiles, tile, &bytes);
+			if (code != 0)
+				return code;
 			snprintf(id, sizeof id, "t%u", number);
-			if (tile->deflated)
-				write_element(out, id, tile->deflated, tile->bytes);
+			write_element(out, id, bytes, tile->bytes);
 		}
 	}
+	return 0;
 }
 
 /* Lanes, those of CPUs first, in groups; the index has the first lane of each. */
@@ -195,10 +201,10 @@ int page_write_data(struct page_out *out, struct page *page, const char *title, 
 		uint64_t room = page->bytes_max > written ? page->bytes_max - written : 0;
 		code = fit_meta(&meta, page, title, &index, room);
 	}
-	if (code == 0) {
-		write_tiles(out->stream, &page->store.tiles);
+	if (code == 0)
+		code = write_tiles(out->stream, &page->store.tiles);
+	if (code == 0)
 		write_element(out->stream, "meta", meta.items, meta.count);
-	}
 	store_bytes_fini(&meta);
 	text_fini(&index);
 	return code;

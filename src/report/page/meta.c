@@ -182,7 +182,7 @@ static void put_tiles(struct text_buffer *json, const struct page *page)
 		for (const struct store_tile *tile = tiles->tiles; tile < tiles->tiles + tiles->count; tile++) {
 			text_printf(json, "%s%zu,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%d", comma, class,
 				    since_page_start(view, tile->begin), since_page_start(view, tile->end),
-				    tile->slices, tile->deflated != NULL);
+				    tile->slices, tile->is_kept);
 			comma = ",";
 		}
 	}

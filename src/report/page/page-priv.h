@@ -43,7 +43,7 @@ struct page_room page_room_of(uint64_t bytes_max);
 
 /*
  * Everything that is drawn, as elements that hold base64, in what is left of the limit but for the last bytes. Returns
- * 0, -ENOMEM or -E2BIG.
+ * 0, -ENOMEM, -E2BIG, or -errno of reading what was put aside.
  */
 int page_write_data(struct page_out *out, struct page *page, const char *title, uint64_t last);
 

@@ -4,9 +4,12 @@
 #include "report/store/tiles.h"
 
 #include "base/alloc.h"
+#include "report/scratch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum column { END, LENGTH, THREAD, CPU, REASON, WAKER, STATE, PRIO };
 
@@ -24,6 +27,8 @@ void store_tiles_fini(struct store_tiles *tiles)
 	alloc_free(tiles->marks);
 	store_bytes_fini(&tiles->scratch);
 	store_bytes_fini(&tiles->deflated);
+	if (tiles->fd != 0)
+		close(tiles->fd - 1);
 	*tiles = (struct store_tiles){ 0 };
 }
 
@@ -51,10 +56,15 @@ static bool is_near_mark(const struct store_tiles *tiles, const struct store_til
 	return low < tiles->mark_count && tiles->marks[low] <= tile->end + STORE_MARK_NS;
 }
 
+/* A file gives its room back, where its system can do that. */
 static void drop_tile(struct store_tiles *tiles, struct store_tile *tile)
 {
+	if (!tile->deflated)
+		(void)!fallocate(tiles->fd - 1, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)tile->at,
+				 tile->bytes);
 	alloc_free(tile->deflated);
 	tile->deflated = NULL;
+	tile->is_kept = false;
 	tiles->bytes -= tile->bytes;
 	tiles->dropped += tile->slices;
 }
@@ -84,10 +94,37 @@ static void drop_anything(struct store_tiles *tiles)
 {
 	for (struct store_class *class = tiles->classes; class < tiles->classes + STORE_CLASSES; class ++) {
 		for (size_t i = 0; i < class->count && tiles->bytes > tiles->bytes_max; i++) {
-			if (class->tiles[i].deflated)
+			if (class->tiles[i].is_kept)
 				drop_tile(tiles, &class->tiles[i]);
 		}
 	}
+}
+
+static int write_tile(struct store_tiles *tiles, struct store_tile *tile)
+{
+	if (tiles->fd == 0) {
+		int fd = scratch_open();
+		if (fd < 0)
+			return fd;
+		tiles->fd = fd + 1;
+	}
+	tile->at = tiles->file_end;
+	int code = scratch_write(tiles->fd - 1, tiles->deflated.items, tile->bytes, tile->at);
+	tiles->file_end += code == 0 ? tile->bytes : 0;
+	return code;
+}
+
+/* Keeps what has been deflated: in memory while that is little, or where no file can be written. */
+static int keep_tile(struct store_tiles *tiles, struct store_tile *tile)
+{
+	tile->is_kept = true;
+	if (tiles->bytes > SCRATCH_BYTES_MIN && write_tile(tiles, tile) == 0)
+		return 0;
+	tile->deflated = alloc_zero(tile->bytes, 1);
+	if (!tile->deflated)
+		return -ENOMEM;
+	memcpy(tile->deflated, tiles->deflated.items, tile->bytes);
+	return 0;
 }
 
 static int close_tile(struct store_tiles *tiles, struct store_class *class)
@@ -107,17 +144,16 @@ static int close_tile(struct store_tiles *tiles, struct store_class *class)
 	code = store_bytes_deflate(deflated, scratch, LEVEL);
 	if (code != 0)
 		return code;
-	uint8_t *bytes = alloc_zero(deflated->count, 1);
-	if (!bytes)
-		return -ENOMEM;
-	memcpy(bytes, deflated->items, deflated->count);
-	class->tiles[class->count++] = (struct store_tile){
-		.deflated = bytes,
+	struct store_tile tile = {
 		.bytes = (uint32_t)deflated->count,
 		.slices = class->slices,
 		.begin = class->begin,
 		.end = class->end,
 	};
+	code = keep_tile(tiles, &tile);
+	if (code != 0)
+		return code;
+	class->tiles[class->count++] = tile;
 	tiles->bytes += deflated->count;
 	class->slices = 0;
 	return 0;
@@ -188,12 +224,25 @@ void store_tiles_fit(struct store_tiles *tiles, size_t bytes_max)
 		drop_anything(tiles);
 }
 
+int store_tile_bytes(struct store_tiles *tiles, const struct store_tile *tile, const uint8_t **bytes)
+{
+	struct store_bytes *read = &tiles->deflated;
+	*bytes = tile->deflated;
+	if (tile->deflated)
+		return 0;
+	int code = alloc_grow(&read->items, &read->capacity, tile->bytes, 1);
+	if (code == 0)
+		code = scratch_read(tiles->fd - 1, read->items, tile->bytes, tile->at);
+	*bytes = read->items;
+	return code;
+}
+
 size_t store_tiles_kept(const struct store_tiles *tiles)
 {
 	size_t kept = 0;
 	for (const struct store_class *class = tiles->classes; class < tiles->classes + STORE_CLASSES; class ++) {
 		for (size_t i = 0; i < class->count; i++)
-			kept += class->tiles[i].deflated != NULL;
+			kept += class->tiles[i].is_kept;
 	}
 	return kept;
 }

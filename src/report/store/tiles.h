@@ -13,11 +13,14 @@
  * each: state, priority
  *
  * When they take more than they may, whole tiles go: shortest class first, oldest first, but not what is near a
- * mark as long as there is anything else. What went is known (store_tile.deflated is NULL then).
+ * mark as long as there is anything else. What went is known (store_tile.is_kept). When they are many, they are written
+ * to a file (scratch.h), so that memory does not grow with what is kept.
  */
 
 #include "report/report.h"
 #include "report/store/bytes.h"
+
+#include <stdbool.h>
 
 enum {
 	STORE_TILE_SLICES = 16384,
@@ -31,10 +34,12 @@ enum {
 #define STORE_MARK_NS UINT64_C(50000000)
 
 struct store_tile {
-	uint8_t *deflated; /* NULL: it has been dropped */
+	uint8_t *deflated; /* NULL: it is in the file, or has been dropped */
+	uint64_t at;       /* in the file */
 	uint32_t bytes;
 	uint32_t slices;
 	uint64_t begin, end; /* of all its slices, ns */
+	bool is_kept;
 };
 
 struct store_class {
@@ -55,6 +60,8 @@ struct store_tiles {
 	uint64_t *marks;         /* ns, ascending */
 	size_t mark_count, mark_capacity;
 	struct store_bytes scratch, deflated;
+	int fd;            /* and 1; 0: there is no file */
+	uint64_t file_end; /* what is behind it in the file is free */
 };
 
 void store_tiles_fini(struct store_tiles *tiles);
@@ -68,6 +75,9 @@ int store_tiles_finish(struct store_tiles *tiles);
 
 /* Keeps to a lower limit, after that; 0: nothing is kept. */
 void store_tiles_fit(struct store_tiles *tiles, size_t bytes_max);
+
+/* The deflated bytes of one that is kept; they are good until the next call. Returns 0, -ENOMEM or -errno. */
+int store_tile_bytes(struct store_tiles *tiles, const struct store_tile *tile, const uint8_t **bytes);
 
 /* How many are kept. */
 size_t store_tiles_kept(const struct store_tiles *tiles);

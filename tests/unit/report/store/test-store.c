@@ -122,12 +122,57 @@ static void test_limit(void **state)
 	uint64_t known = 0;
 	for (size_t i = 0; i < store.tiles.classes[0].count; i++) {
 		const struct store_tile *tile = &store.tiles.classes[0].tiles[i];
-		is_kept |= tile->deflated && tile->begin <= mark && tile->end >= mark;
+		is_kept |= tile->is_kept && tile->begin <= mark && tile->end >= mark;
 		known += tile->slices;
 	}
 	assert_true(is_kept);
 	assert_int_equal(known, COUNT);
 	store_fini(&store);
+}
+
+/* Whatever lies in a file is what would lie in memory, where there is no file. */
+static void test_file(void **state)
+{
+	(void)state;
+	struct store stores[2];
+	enum { COUNT = 1500000 };
+	size_t in_file = 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i == 1)
+			setenv("TMPDIR", "/nowhere", 1);
+		store_init(&stores[i], 5000, 0);
+		for (uint64_t j = 0; j < COUNT; j++) {
+			struct report_slice slice = slice_of(j * j % 1000003 + j);
+			assert_int_equal(store_put(&stores[i], &slice), 0);
+		}
+		assert_int_equal(store_finish(&stores[i]), 0);
+	}
+	unsetenv("TMPDIR");
+
+	const struct store_class *left = &stores[0].tiles.classes[0], *right = &stores[1].tiles.classes[0];
+	assert_int_equal(left->count, COUNT / STORE_TILE_SLICES + 1);
+	assert_int_equal(right->count, left->count);
+	for (size_t i = 0; i < left->count; i++) {
+		const uint8_t *bytes;
+		assert_non_null(right->tiles[i].deflated);
+		in_file += !left->tiles[i].deflated;
+		assert_int_equal(store_tile_bytes(&stores[0].tiles, &left->tiles[i], &bytes), 0);
+		assert_int_equal(left->tiles[i].bytes, right->tiles[i].bytes);
+		assert_memory_equal(bytes, right->tiles[i].deflated, right->tiles[i].bytes);
+	}
+	assert_true(in_file > left->count / 2);
+	/* What goes is not there any more, and the rest still is. */
+	store_tiles_fit(&stores[0].tiles, stores[0].tiles.bytes / 4);
+	for (size_t i = 0; i < left->count; i++) {
+		const uint8_t *bytes;
+		if (!left->tiles[i].is_kept)
+			continue;
+		assert_int_equal(store_tile_bytes(&stores[0].tiles, &left->tiles[i], &bytes), 0);
+		assert_memory_equal(bytes, right->tiles[i].deflated, right->tiles[i].bytes);
+	}
+	assert_true(store_tiles_kept(&stores[0].tiles) < left->count / 2);
+	store_fini(&stores[0]);
+	store_fini(&stores[1]);
 }
 
 /* The sum over the bins of a lane, in ns: exact as long as widths are below 2^31 ns. */
@@ -209,9 +254,9 @@ static void test_escape(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_classes),   cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_bins),       cmocka_unit_test(test_strangers), cmocka_unit_test(test_many_lanes),
-		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_classes), cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_file),       cmocka_unit_test(test_bins),    cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_many_lanes), cmocka_unit_test(test_escape),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
