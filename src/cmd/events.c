@@ -8,6 +8,7 @@
 #include "cmd/options/status.h"
 #include "ebpf/kernel/btf-kernel.h"
 #include "ebpf/source/plan.h"
+#include "event/about.h"
 #include "event/catalog.h"
 #include "event/installed.h"
 #include "meaning/meaning.h"
@@ -35,6 +36,31 @@ static void put_named(const char *before, const char *text)
 	text_write(stdout, text, TEXT_WORDS);
 }
 
+/* What a rule can ask for beside the declared fields: the parts of a socket's address, and of descriptors. */
+static void put_asked_fields(const struct event_type *type)
+{
+	const struct event_about *address = event_sockaddr_fields(type->name);
+
+	for (size_t i = 0; address && i < EVENT_SOCKADDR_SHOWN; i++) {
+		char what[32];
+
+		snprintf(what, sizeof what, address[i].value == EVENT_STRING ? "%s[%u]" : "%s",
+			 event_value_name(address[i].value), address[i].bytes);
+		printf("    %-24s %-12s %s, %s\n", address[i].name, what, address[i].meaning, address[i].doc);
+	}
+	for (uint32_t i = 0; type->hook_count && i < type->own_count; i++) {
+		const struct event_field *field = &type->fields[i];
+		char name[80];
+
+		if (!field->meaning || field->meaning->form != MEANING_DESCRIPTOR)
+			continue;
+		snprintf(name, sizeof name, "%s.path", field->name);
+		printf("    %-24s %-12s file of the descriptor\n", name, "string[256]");
+		snprintf(name, sizeof name, "%s.peer", field->name);
+		printf("    %-24s %-12s other end of the socket\n", name, "string[256]");
+	}
+}
+
 static void put_type_fields(const struct event_type *type)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -60,6 +86,7 @@ static void put_type_fields(const struct event_type *type)
 		put_named("", type->absents[i].instead);
 		putchar('\n');
 	}
+	put_asked_fields(type);
 }
 
 /* Whether the kernel whose types btf holds (NULL: they cannot be read) raises the type at this hook. */
@@ -272,8 +299,7 @@ const struct cli_command cmd_events = {
 		       "applications ('asterism sensors').\n\n-v also shows each type's tracepoint and fields, what "
 		       "their numbers mean, and whether this kernel can raise it. Besides these fields every event has "
 		       "ts (ns), cpu, pid (process), tid (thread) and comm; kernel events also have ppid, uid, gid, "
-		       "exe, args, cgroup, cgroup_id and ns_pid. From a field that is a file descriptor (fd), "
-		       "'a.fd.path' is its file, and 'a.fd.peer' the other end of its socket.",
+		       "exe, args, cgroup, cgroup_id, container and ns_pid.",
 	.options = { OPTION_CATALOG, OPTION_VERBOSE },
 	.examples = events_examples,
 	.run = run_events,

@@ -30,6 +30,14 @@ enum { EVENT_ABOUT_FIELDS = 9 };
 
 extern const struct event_about event_abouts[EVENT_ABOUT_FIELDS];
 
+/*
+ * What events of the type called so say of the address that a call is given or gives; NULL: it has none. The first
+ * EVENT_SOCKADDR_SHOWN are for rules to name, the others are halves of the IPv6 address, which conditions compare.
+ */
+enum { EVENT_SOCKADDR_FIELDS = 5, EVENT_SOCKADDR_SHOWN = 3 };
+
+const struct event_about *event_sockaddr_fields(const char *type);
+
 /* NULL: there is none of that name. */
 const struct event_about *event_about_find(const char *name);
 

@@ -4,8 +4,6 @@
 
 #include "event/about.h"
 
-enum { EVENT_SOCKADDR_FIELDS = 5 };
-
 /* What events of the type called so say, where they are asked, of the address that a call is given or gives; or NULL.
  */
 const struct event_about *event_sockaddr_find(const char *type, const char *name);

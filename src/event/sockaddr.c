@@ -74,12 +74,22 @@ static const struct {
 	{ "sys_exit_accept", received }, { "sys_exit_accept4", received },
 };
 
-const struct event_about *event_sockaddr_find(const char *type, const char *name)
+const struct event_about *event_sockaddr_fields(const char *type)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		for (size_t j = 0; j < EVENT_SOCKADDR_FIELDS && strcmp(rows[i].type, type) == 0; j++)
-			if (strcmp(rows[i].fields[j].name, name) == 0)
-				return &rows[i].fields[j];
+		if (strcmp(rows[i].type, type) == 0)
+			return rows[i].fields;
+	}
+	return NULL;
+}
+
+const struct event_about *event_sockaddr_find(const char *type, const char *name)
+{
+	const struct event_about *fields = event_sockaddr_fields(type);
+
+	for (size_t i = 0; fields && i < EVENT_SOCKADDR_FIELDS; i++) {
+		if (strcmp(fields[i].name, name) == 0)
+			return &fields[i];
 	}
 	return NULL;
 }

@@ -181,5 +181,9 @@ assert 8388609 * (rule["slot_bytes"] + 40) <= rule["user_space_bytes"] <= 838860
 	[[ ${lines[0]} == sys_enter_openat* ]]
 	run -0 "$ASTERISM" events -v sched_switch
 	[[ $output == *"from sched:sched_switch"*prev_comm*next_pid*i32*"thread id"* ]]
+	# What is read only where a rule names it is shown, too.
+	run -0 "$ASTERISM" events -v sys_enter_connect
+	[[ $output == *$'\n    family '*$'\n    port '*$'\n    addr '*$'\n    fd.path '*$'\n    fd.peer '* ]]
+	[[ $output != *v6_hi* ]]
 	refused "asterism: error: unknown event type 'sched_swich'" events sched_swich
 }

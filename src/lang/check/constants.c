@@ -134,9 +134,9 @@ struct lang_expr *lang_no_constant(struct lang_check *c, const struct lang_synta
 	if (!hint)
 		hint = meant;
 	if (!hint)
-		hint = "a field is written 'name.field', name being that of an event; write a string in double quotes";
+		hint = "write a field as 'a.field', where a is the name of an event; write a string in double quotes";
 	if (!is_event(c, word, NULL))
-		lang_error(c->report, &word->location, hint, "'%s' has no meaning here", word->text);
+		lang_error(c->report, &word->location, hint, "unknown name '%s'", word->text);
 	return NULL;
 }
 

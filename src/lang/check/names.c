@@ -64,7 +64,8 @@ __attribute__((format(printf, 2, 3))) static bool is_new(struct lang_check *c, c
 /* What an event that has no such field might have been asked for, with its hint. */
 static const char *near_field(struct lang_check *c, const struct event_type *type, const char *wanted)
 {
-	const char *names[EVENT_FIELDS_MAX + EVENT_HEADER_FIELDS + EVENT_ABOUT_FIELDS];
+	const char *names[EVENT_FIELDS_MAX + EVENT_HEADER_FIELDS + EVENT_ABOUT_FIELDS + EVENT_SOCKADDR_SHOWN];
+	const struct event_about *address = event_sockaddr_fields(type->name);
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < type->field_count && i < EVENT_FIELDS_MAX; i++)
@@ -73,6 +74,8 @@ static const char *near_field(struct lang_check *c, const struct event_type *typ
 		names[count++] = event_header_fields[i].name;
 	for (uint32_t i = 0; i < EVENT_ABOUT_FIELDS && type->hook_count; i++)
 		names[count++] = event_abouts[i].name;
+	for (uint32_t i = 0; address && i < EVENT_SOCKADDR_SHOWN; i++)
+		names[count++] = address[i].name;
 	return lang_did_you_mean(c->report, wanted, diag_nearest(wanted, names, count));
 }
 
@@ -92,13 +95,31 @@ static const char *other_with_field(struct lang_check *c, const struct event_typ
 	return is_of_pattern && other ? lang_hint(c->report, "write '%s.%s'", other, wanted) : NULL;
 }
 
+/* Whose path or peer was meant: that of the event's descriptor. */
+static const char *part_of_descriptor(struct lang_check *c, const struct event_type *type, const char *wanted)
+{
+	if (!type->hook_count || (strcmp(wanted, "path") && strcmp(wanted, "peer")))
+		return NULL;
+	for (uint32_t i = 0; i < type->own_count; i++) {
+		const struct event_field *field = &type->fields[i];
+
+		if (field->meaning && field->meaning->form == MEANING_DESCRIPTOR)
+			return lang_hint(c->report, "write '%s.%s' for the %s", field->name, wanted,
+					 strcmp(wanted, "path") ? "other end of its socket" : "file of its descriptor");
+	}
+	return NULL;
+}
+
 static const char *list_fields(struct lang_check *c, const struct event_type *type)
 {
 	enum { SHOWN = 12 };
+	const struct event_about *address = event_sockaddr_fields(type->name);
 	const char *list = "";
 
 	for (uint32_t i = 0; i < type->field_count && i < SHOWN && list; i++)
 		list = arena_format(c->scratch, "%s %s", list, type->fields[i].name);
+	for (uint32_t i = 0; address && i < EVENT_SOCKADDR_SHOWN && list; i++)
+		list = arena_format(c->scratch, "%s %s", list, address[i].name);
 	if (!list || !*list)
 		return "it has ts cpu pid tid comm, and no fields of its own";
 	return lang_hint(c->report, "it has%s%s, and ts cpu pid tid comm", list,
@@ -110,6 +131,8 @@ static const char *hint_for_field(struct lang_check *c, const struct event_type 
 {
 	const char *hint = other_with_field(c, type, wanted);
 
+	if (!hint)
+		hint = part_of_descriptor(c, type, wanted);
 	if (!hint)
 		hint = near_field(c, type, wanted);
 	return hint ? hint : list_fields(c, type);

@@ -132,7 +132,7 @@ static struct lang_syntax_expr *parse_reference(struct lang_parser *p)
 	}
 	if ((p->machine || plain) && p->token.kind != LANG_TOKEN_DOT)
 		return finish_expr(p, expr, &expr->location);
-	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "a field is written 'name.field', name being that of an event"))
+	if (!lang_expect(p, LANG_TOKEN_DOT, "'.'", "write a field as 'a.field', where a is the name of an event"))
 		return NULL;
 	if (!lang_take_word(p, &reference->first, "a field name"))
 		return NULL;

@@ -217,6 +217,20 @@ static bool give_list_up(struct lang_parser *p, struct lang_list *list)
 	return false;
 }
 
+/* Why neither the separator nor the closer of the list stands here. */
+static const char *hint_behind_item(const struct lang_parser *p, const struct lang_list *list)
+{
+	const char *hint = lang_hint_behind_value(p);
+
+	if (hint || list->closer != LANG_TOKEN_RBRACE)
+		return hint;
+	if (lang_at_statement(p) || lang_at_modifier(p))
+		return "add the missing '}'";
+	if (p->token.kind == LANG_TOKEN_LAND_C || lang_token_is(&p->token, "AND"))
+		return "separate a join field such as [tid] from other conditions by commas";
+	return p->token.kind == LANG_TOKEN_ASSIGN ? "name a value with AS: 'b.ts - a.ts AS took'" : NULL;
+}
+
 bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list)
 {
 	bool between = p->token.kind == LANG_TOKEN_SEMICOLON || p->token.kind == LANG_TOKEN_COMMA;
@@ -224,7 +238,7 @@ bool lang_list_item_ends(struct lang_parser *p, const struct lang_list *list)
 	if (p->token.kind == list->closer || p->token.kind == list->separator)
 		return true;
 	return (between && p->ahead.kind == list->closer) ||
-	       lang_unexpected(p, list->expect, lang_hint_behind_value(p));
+	       lang_unexpected(p, list->expect, hint_behind_item(p, list));
 }
 
 bool lang_list_next(struct lang_parser *p, struct lang_list *list, bool parsed)
