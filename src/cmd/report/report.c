@@ -229,15 +229,21 @@ static int read_report_input(struct command *command)
 {
 	struct progress progress = { .source = command->inputs.source };
 	struct event event;
+	bool is_empty = true;
 	int result = 0;
 
 	while (!result && inputs_next(&command->inputs, &event)) {
+		is_empty = false;
 		result = report_rules_tell(command->rules, command->pass, event.record->ts);
 		if (!result)
 			result = report_pass_event(command->pass, &event);
 		progress_count(&progress);
 	}
 	progress_hide(&progress);
+	if (is_empty && command->inputs.errors) {
+		cli_error("nothing to report: no event could be read");
+		return STATUS_USAGE;
+	}
 	if (result >= 0 && report_rules_tell(command->rules, command->pass, UINT64_MAX))
 		result = -ENOMEM;
 	if (result >= 0)

@@ -173,7 +173,7 @@ static void path_say(const struct report *report, struct text_buffer *text)
 	const struct path *path = (const struct path *)report;
 	const struct share *shares = path->shares.items;
 	uint64_t sums[WALK_WHATS] = { 0 };
-	const char *comma = " Whichever thread it was:";
+	const char *comma = " In all threads together:";
 
 	if (!path->walk.count)
 		return;

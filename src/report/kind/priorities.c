@@ -349,7 +349,7 @@ static void write_priority_threads(const struct priorities *priorities, struct r
 		{ "changes", "changes", CELL_COUNT, false },
 	};
 
-	report_table(tables, "threads", "Which each thread had", columns, 4);
+	report_table(tables, "threads", "Priorities of each thread", columns, 4);
 	/* Those that changed come first. */
 	for (uint32_t at = 0; at < 2 * priorities->lane_count; at++) {
 		uint32_t i = at % (uint32_t)priorities->lane_count;
@@ -374,7 +374,7 @@ static void write_times(const struct priorities *priorities, struct report_table
 	};
 	const struct time *times = priorities->times.items;
 
-	report_table(tables, "times", "How long at which", columns, 4);
+	report_table(tables, "times", "Running and ready time at each priority", columns, 4);
 	for (size_t i = 0; i < priorities->times.count; i++) {
 		if (has_priorities(priorities, (uint32_t)times[i].key[0]))
 			report_row(tables,
