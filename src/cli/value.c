@@ -174,7 +174,11 @@ static int read_option_number(const struct cli_option *option, const char *text,
 	*number = strtoull(text, &end, 10);
 	if (isdigit((unsigned char)*text) && !*end && !errno && *number && *number <= INT32_MAX)
 		return limit(option, text, *number, diag);
-	return diag_error(diag, NULL, -EINVAL, "--%s: '%s' is not a %s", option->name, text, option->value);
+	diag_add(diag, ASTERISM_ERROR, NULL,
+		 strcmp(option->value, "PID") == 0 ? "use the number of a process, as 'pidof NAME' shows it"
+						   : "use a whole number, 1 or greater",
+		 "--%s: '%s' is not a %s", option->name, text, option->value);
+	return -EINVAL;
 }
 
 int cli_value_read(const struct cli_option *option, const char *text, uint64_t *number, struct asterism_diag *diag)

@@ -177,6 +177,9 @@ static void remember(struct daemon *daemon, const char *name, const char *error)
 	bool says_where = strncmp(error, name, length) == 0 && error[length] == ':';
 
 	log_line(LOG_LEVEL_ERROR, "%s%s%s", says_where ? "" : name, says_where ? "" : ": ", error);
+	if (unit && unit->rules)
+		log_line(LOG_LEVEL_ERROR, "%s: the version loaded before stays %s", name,
+			 unit_is_active(unit) ? "active" : "loaded, inactive");
 	if (!unit && daemon->units.count < daemon->options->units_max &&
 	    unit_new(daemon->session, &nothing, &unit) == 0)
 		units_add(&daemon->units, unit);

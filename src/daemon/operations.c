@@ -47,7 +47,7 @@ static bool find_named_unit(struct operation *operation)
 		const struct unit *other = units_find_similar(&operation->daemon->units, operation->request->unit);
 
 		client_refuse(operation->client, "no-unit",
-			      other ? "there is no unit '%s': did you mean '%s'?" : "there is no unit %s",
+			      other ? "unknown unit '%s': did you mean '%s'?" : "unknown unit '%s'",
 			      operation->request->unit, other ? other->name : "");
 	}
 	return operation->unit != NULL;

@@ -175,7 +175,7 @@ replay() {
 	echo 'event {' >>garbled/metadata
 	replay r.rule garbled
 	[ "$status" = 2 ]
-	[[ $stderr == "garbled: error: "?* ]]
+	[[ $stderr == "garbled: error: cannot open the trace: libbabeltrace2 says: "?* ]]
 	for bytes in 0 1 10 1000; do
 		head -c $bytes /dev/urandom >empty/metadata
 		replay r.rule empty

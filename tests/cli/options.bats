@@ -118,7 +118,7 @@ each_option() {
 	refused "'asterismd' has no option -Z"$'\n'"help: try 'asterismd --help'" -Z
 	refused "--scope cannot be 'al'"$'\n'"help: did you mean 'all'?" --scope al
 	refused "--scope cannot be 'nowhere'"$'\n'"help: use one of: tree, pids or all" --scope nowhere
-	refused "--pid: 'x' is not a PID" --pid x
+	refused "--pid: 'x' is not a PID"$'\n'"help: use the number of a process, as 'pidof NAME' shows it" --pid x
 	refused "--units-max: '4097' is too large"$'\n'"help: use at most 4096" --units-max 4097
 	refused "--memory-max: invalid size '5Q'"$'\n'"help: use a number of bytes, or a number with a unit: 64K, 500M, 2G" \
 		--memory-max 5Q

@@ -66,7 +66,7 @@ for line in sys.stdin:
 	done >many
 	run --separate-stderr -0 "$ASTERISM" replay two.rule many
 	[ "$(grep -c 'a.x=1' <<<"$output")" = 40 ]
-	[[ "$output" == *"... more of plain in p1: counted from here on (--limit)"* ]]
+	[[ "$output" == *"... further matches of plain in p1 are only counted (--limit)"* ]]
 	[[ "$output" == *$'\n+1,230 more of plain in p0'* && "$output" == *$'\n+1,230 more of plain in p1'* ]]
 	[[ "$stderr" =~ plain\ +p0\ +1,250 && "$stderr" == *"2500 matches"* ]]
 	run --separate-stderr -0 "$ASTERISM" replay --limit 2000 two.rule many

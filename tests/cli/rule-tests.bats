@@ -52,7 +52,7 @@ check() {
 	[ "$output" = "1..2
 not ok 1 - r/f.jsonl
 # expected: {\"match\":\"other\"} ($PWD/r/tests/f.expect:1)
-# there was no such match
+# rule 'other' had 0 matches
 ok 2 - r/t.jsonl" ]
 	check -1 "$ASTERISM" test -f json r
 	[[ ${lines[0]} == '{"test":"r/f.jsonl","result":"fail","seconds":'*',"matches":0,"why":["expected: {\"match\":\"other\"} ('* ]]
@@ -86,7 +86,7 @@ ok 2 - r/t.jsonl" ]
 	printf '{"match":"seen","return":{"x":%d}}\n' 6 7 8 >r/tests/t.expect
 	check -1 "$ASTERISM" test r
 	[ ${#lines[@]} = 4 ]
-	[[ ${lines[1]} == *'expected: {"match":"seen","return":{"x":6}}'* && ${lines[2]} == *"there was no such match" ]]
+	[[ ${lines[1]} == *'expected: {"match":"seen","return":{"x":6}}'* && ${lines[2]} == *"rule 'seen' had only 2 matches" ]]
 }
 
 @test "the order counts" {

@@ -117,7 +117,7 @@ setup() {
 	run --separate-stderr -2 "$ASTERISM" check missing.rule
 	[ "$stderr" = "missing.rule: error: no such file" ]
 	run --separate-stderr -2 "$ASTERISM" check folder
-	[ "$stderr" = "folder: error: this is a directory, not a file" ]
+	[ "$stderr" = "folder: error: this is a directory, not a file"$'\n'"help: name a file in this directory" ]
 	run --separate-stderr -2 "$ASTERISM" replay pair.rule missing.jsonl
 	[ "$stderr" = "missing.jsonl: error: no such file" ]
 	run --separate-stderr -2 "$ASTERISM" replay pair.rule folder

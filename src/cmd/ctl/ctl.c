@@ -135,11 +135,12 @@ static void print_loaded(const json_t *reply, const char *command)
 
 static void print_reloaded(const json_t *reply, const char *command)
 {
+	long long units = json_integer_value(json_object_get(reply, "units"));
 	long long wrong = json_integer_value(json_object_get(reply, "wrong"));
 
-	printf("%lld units", (long long)json_integer_value(json_object_get(reply, "units")));
+	printf("reloaded: %lld unit%s", units, units == 1 ? "" : "s");
 	if (wrong)
-		printf(", %lld of the files have errors: see '%s query'", wrong, command);
+		printf(", %lld file%s with errors (see '%s query')", wrong, wrong == 1 ? "" : "s", command);
 	putchar('\n');
 }
 
@@ -354,8 +355,8 @@ static int run_ctl(const struct cli_arguments *arguments)
 	words = asking.operation->words < arguments->operand_count ? asking.operation->words : arguments->operand_count;
 	count = arguments->operand_count - words;
 	if (count < asking.operation->operands_min || count > asking.operation->operands_max) {
-		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs an operand"
-								 : "too many operands for 'asterism ctl %s'",
+		cli_error(count < asking.operation->operands_min ? "'asterism ctl %s' needs an argument"
+								 : "too many arguments for 'asterism ctl %s'",
 			  typed);
 		cli_hint("try 'asterism ctl --help'");
 		return STATUS_USAGE;

@@ -268,6 +268,22 @@ static size_t find_nearest(const struct alignment *alignment, const struct test_
 	return nearest;
 }
 
+/* Why no match is left for the line: its rule has matched less often than is expected. */
+static void explain_missing(const struct alignment *alignment, const struct test_expected_line *line)
+{
+	const json_t *name = json_object_get(line->object, "match");
+	size_t count = 0;
+
+	if (!json_is_string(name)) {
+		text_append(alignment->why, "there was no such line\n");
+		return;
+	}
+	for (size_t i = 0; i < alignment->match_count; i++)
+		count += json_equal(name, json_object_get(alignment->matches[i], "match"));
+	text_printf(alignment->why, "rule '%s' had %s%zu match%s\n", json_string_value(name), count ? "only " : "",
+		    count, count == 1 ? "" : "es");
+}
+
 static void explain_line(struct alignment *alignment, const struct test_expected_line *line)
 {
 	size_t nearest = find_nearest(alignment, line);
@@ -277,7 +293,7 @@ static void explain_line(struct alignment *alignment, const struct test_expected
 		return;
 	text_printf(why, "expected: %s (%s:%" PRIu32 ")\n", line->text, alignment->expected->file, line->line);
 	if (nearest == NO_MATCH) {
-		text_append(why, "there was no such match\n");
+		explain_missing(alignment, line);
 		return;
 	}
 	alignment->taken[nearest] = true;

@@ -116,10 +116,10 @@ static void put_cut(struct sink *sink, const struct program_match *match)
 {
 	const char *comm = match->comm && *match->comm ? match->comm : "-";
 
-	fprintf(sink->lines.stream, "... more of %s in ",
+	fprintf(sink->lines.stream, "... further matches of %s in ",
 		program_text(sink->program, sink->program->rules[match->rule].name));
 	text_write(sink->lines.stream, comm, TEXT_VALUE);
-	fputs(": counted from here on (--limit)\n", sink->lines.stream);
+	fputs(" are only counted (--limit)\n", sink->lines.stream);
 }
 
 int sink_match(void *context, const struct program_match *match)

@@ -14,13 +14,15 @@
 
 enum { CHUNK_BYTES = 1 << 16 };
 
+static const char is_a_directory[] = "this is a directory, not a file";
+
 const char *session_input_name(const char *file)
 {
 	return strcmp(file, "-") == 0 ? "<stdin>" : file;
 }
 
 /* A word of a rule where a file is wanted: the shell has taken the rule apart. */
-static const char *hint_for(const char *file)
+static const char *hint_for(const char *file, bool is_directory)
 {
 	static const char *const words[] = { "WHERE", "RETURN", "WITHIN", "DO", "AGGREGATE", "BY", "SEVERITY" };
 
@@ -28,14 +30,15 @@ static const char *hint_for(const char *file)
 		if (strcmp(file, words[i]) == 0)
 			return "after -r, put the whole rule into single quotes";
 	}
-	return NULL;
+	return is_directory ? "name a file in this directory" : NULL;
 }
 
 static int say_input_error(struct asterism_diag *diag, const char *file, const char *text)
 {
 	struct diag_source source = { .file = session_input_name(file) };
 
-	diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source }, hint_for(file), "%s", text);
+	diag_add(diag, ASTERISM_ERROR, &(struct diag_location){ .source = &source },
+		 hint_for(file, text == is_a_directory), "%s", text);
 	return -EINVAL;
 }
 
@@ -54,7 +57,7 @@ static const char *error_text(int error)
 	case ENOENT:
 		return "no such file";
 	case EISDIR:
-		return "this is a directory, not a file";
+		return is_a_directory;
 	case EACCES:
 		return "cannot read this file: permission denied";
 	default:

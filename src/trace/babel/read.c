@@ -55,15 +55,16 @@ static int complain_of_babel(struct babel *babel, int code, const char *text)
 	return diag_error(babel->diag, &(struct diag_location){ .source = &source }, code, "%s", text);
 }
 
-/* The words of the error that the library holds for this thread: those of its first cause, on one line. */
-static int complain_library(struct babel *babel, const char *otherwise)
+/* What failed, with the error that the library holds for this thread: its first cause, on one line. */
+static int complain_library(struct babel *babel, const char *failed)
 {
 	const bt_error *error = bt_current_thread_take_error();
 	char text[ERROR_BYTES];
 
-	snprintf(text, sizeof text, "%s", otherwise);
+	snprintf(text, sizeof text, "%s", failed);
 	if (error && bt_error_get_cause_count(error))
-		snprintf(text, sizeof text, "%s", bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
+		snprintf(text, sizeof text, "%s: libbabeltrace2 says: %s", failed,
+			 bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
 	if (error)
 		bt_error_release(error);
 	for (char *at = text; *at; at++) {

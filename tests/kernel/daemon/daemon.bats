@@ -23,7 +23,7 @@ teardown() {
 	cp two.rule rules/no-rule.txt
 	start
 	run --separate-stderr -2 ctl next pair
-	[ "$stderr" = "asterism: error: there is no unit 'pair': did you mean 'pair.rule'?" ]
+	[ "$stderr" = "asterism: error: unknown unit 'pair': did you mean 'pair.rule'?" ]
 	call 2
 	await '"match":"pair"' out 2
 	[[ $(head -1 out) == '{"unit":"pair.rule","match":"pair",'*'"return":{"who":'"$puppet"'}'* ]]
@@ -124,7 +124,7 @@ teardown() {
 	[ "$stderr" = "asterism: error: a unit named pair already exists" ]
 	ctl load two.rule other
 	run --separate-stderr -2 ctl query pair.rule
-	[ "$stderr" = "asterism: error: there is no unit 'pair.rule': did you mean 'pair'?" ]
+	[ "$stderr" = "asterism: error: unknown unit 'pair.rule': did you mean 'pair'?" ]
 	call 1
 	[ "$(asked 'sorted(u), u["pair"]["rules"][0]["matches"]')" = "(['other', 'pair'], 1)" ]
 	ctl deactivate pair
@@ -143,12 +143,12 @@ teardown() {
 	ctl unload pair
 	[ "$(asked 'list(u)')" = "['other']" ]
 	run --separate-stderr -2 ctl query pair
-	[ "$stderr" = "asterism: error: there is no unit pair" ]
+	[ "$stderr" = "asterism: error: unknown unit 'pair'" ]
 	run --separate-stderr -2 ctl continue 12
 	[[ $stderr == *"no verdict request has ticket 12"* ]]
 	run -0 ctl query
 	[[ ${lines[0]} == "other: active, loaded by user 0" && ${lines[1]} == *two*kernel*matches* ]]
-	[ "$(ctl reload)" = "1 units" ]
+	[ "$(ctl reload)" = "reloaded: 1 unit" ]
 }
 
 has_waiting() {
@@ -270,9 +270,10 @@ await_waiting() {
 	[ "$(grep -c '"match":"gone"' out)" = 1 ]
 	echo 'RULE pair PATTERN {' >rules/pair.rule
 	run -2 ctl reload
-	[ "$output" = "3 units, 1 of the files have errors: see 'asterism ctl --socket ctl.sock query'" ]
+	[ "$output" = "reloaded: 3 units, 1 file with errors (see 'asterism ctl --socket ctl.sock query')" ]
 	[[ $(asked 'u["pair.rule"]["state"], u["pair.rule"]["error"]') == *"active"*"pair.rule:"* ]]
 	grep -q 'error: pair.rule:[0-9]*:[0-9]*: ' log
+	grep -q 'error: pair.rule: the version loaded before stays active' log
 	call 1
 	await '"match":"pear"' out 2
 	printf 'RULE pure PATTERN { [sys_exit_getppid:a] }\n' >rules/pair.rule

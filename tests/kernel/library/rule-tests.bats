@@ -43,7 +43,7 @@ teardown() {
 	run --separate-stderr -1 "$ASTERISM" test r
 	[ "${lines[1]}" = "        live:" ]
 	[[ ${lines[2]} == "        expected: "* ]]
-	[ "${lines[3]}" = "        there was no such match" ]
+	[ "${lines[3]}" = "        rule 'calls' had 0 matches" ]
 	[ "${lines[4]}" = "        | said" ]
 }
 

@@ -166,7 +166,7 @@ static void test_wrong(void **state)
 	expect_wrong(&run, "x --", "a command must follow '--'", usage);
 	expect_wrong(&run, "-a", "'program run' needs FILE... [-- CMD]", usage);
 	expect_wrong(&run, "- -", "standard input ('-') can be read only once", usage);
-	expect_wrong(&run, "x -n 0", "--number: '0' is not a NUMBER", NULL);
+	expect_wrong(&run, "x -n 0", "--number: '0' is not a NUMBER", "use a whole number, 1 or greater");
 	expect_wrong(&run, "x -n 1001", "--number: '1001' is too large", "use at most 1000");
 	expect_wrong(&run, "x --size 2M", "--size: '2M' is too large", "use at most 1048576 bytes");
 	expect_wrong(&run, "x --size 5Q", "--size: invalid size '5Q'",
