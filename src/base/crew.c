@@ -5,14 +5,22 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
-enum { STACK_BYTES = 64 * 1024 };
+enum { STACK_BYTES = 64 * 1024, WORKERS_MAX = 4 };
 
 struct crew {
 	void (*work)(void *context, size_t index);
 	void *context;
 	size_t count, next;
 };
+
+unsigned int crew_of_processors(void)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return processors < 1 ? 1 : processors < WORKERS_MAX ? (unsigned int)processors : WORKERS_MAX;
+}
 
 static void *take_errand(void *given)
 {

@@ -2,11 +2,14 @@
 #ifndef BASE_CREW_H
 #define BASE_CREW_H
 
-/* Independent pieces of work, done side by side: for calls in which a thread waits for the kernel. */
+/* Independent pieces of work, done side by side: for calls in which the kernel works, or waits. */
 
 #include <stddef.h>
 
 enum { CREW_MAX = 16 };
+
+/* Members that keep the processors busy, where the kernel works: one for each of them, 4 at most. */
+unsigned int crew_of_processors(void);
 
 /*
  * Calls work for each index below count, once, in any order, in the caller and at most members - 1 threads, which take

@@ -330,7 +330,7 @@ static int make_sources(struct ebpf *ebpf, const struct ebpf_options *options, s
 		error = join_fds(ebpf, diag);
 	if (!error && options->stops)
 		error = note_programs(ebpf, options->stops, diag);
-	return error ? error : source_set_attach(ebpf->sources, diag);
+	return error;
 }
 
 static int make_programs(struct ebpf *ebpf, const struct ebpf_options *options, struct asterism_diag *diag)
@@ -340,7 +340,10 @@ static int make_programs(struct ebpf *ebpf, const struct ebpf_options *options, 
 	if (error)
 		return error;
 	ebpf->waits = ebpf_matcher_waits(ebpf->matcher);
-	return options->test_run ? feed_new(ebpf->matcher, diag, &ebpf->feed) : make_sources(ebpf, options, diag);
+	error = options->test_run ? feed_new(ebpf->matcher, diag, &ebpf->feed) : make_sources(ebpf, options, diag);
+	if (!error)
+		error = ebpf_matcher_ready(ebpf->matcher, diag);
+	return error || options->test_run ? error : source_set_attach(ebpf->sources, diag);
 }
 
 static void close_programs(struct ebpf *ebpf)

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,15 @@
 
 /* More than the kernel keeps of a log; since 6.4 it keeps the end, before that the log must fit as a whole. */
 enum { LOG_BYTES = 4 << 20, LOG_LINES_SHOWN = 30, ATTEMPTS_MAX = 5, MODULE_NAME_BYTES = 64 };
+
+struct ebpf_loading {
+	struct ebpf_asm *as;
+	struct ebpf_load_options options;
+	struct asterism_diag *said;
+	pthread_t thread;
+	bool has_thread;
+	int result;
+};
 
 struct names {
 	struct btf *btf;
@@ -307,4 +317,50 @@ int ebpf_load_program(struct ebpf_asm *as, const struct ebpf_load_options *optio
 
 	ebpf_code_fini(&code);
 	return fd;
+}
+
+static void *load_at_once(void *given)
+{
+	struct ebpf_loading *loading = given;
+
+	loading->result = ebpf_load_program(loading->as, &loading->options, loading->said);
+	return NULL;
+}
+
+struct ebpf_loading *ebpf_load_begin(struct ebpf_asm *as, const struct ebpf_load_options *options,
+				     struct asterism_diag *diag)
+{
+	struct ebpf_loading *loading = alloc_zero(1, sizeof *loading);
+	struct asterism_diag *said = asterism_diag_new();
+	sigset_t all, before;
+
+	if (!loading || !said) {
+		ebpf_asm_free(as);
+		alloc_free(loading);
+		asterism_diag_free(said);
+		diag_no_memory(diag);
+		return NULL;
+	}
+	*loading = (struct ebpf_loading){ .as = as, .options = *options, .said = said };
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	loading->has_thread = pthread_create(&loading->thread, NULL, load_at_once, loading) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!loading->has_thread)
+		load_at_once(loading);
+	return loading;
+}
+
+int ebpf_load_end(struct ebpf_loading *loading, struct asterism_diag *diag)
+{
+	int result;
+
+	if (loading->has_thread)
+		pthread_join(loading->thread, NULL);
+	result = loading->result;
+	diag_take(diag, loading->said);
+	asterism_diag_free(loading->said);
+	ebpf_asm_free(loading->as);
+	alloc_free(loading);
+	return result;
 }

@@ -27,4 +27,16 @@ struct ebpf_load_options {
  */
 int ebpf_load_program(struct ebpf_asm *as, const struct ebpf_load_options *options, struct asterism_diag *diag);
 
+/* A program that a thread of its own loads, while its owner does something else. */
+struct ebpf_loading;
+
+/*
+ * Takes as over, which is freed. What options point to must last until the end. Without a thread the program is loaded
+ * at once. Returns NULL without memory, with a sentence in the diag.
+ */
+struct ebpf_loading *ebpf_load_begin(struct ebpf_asm *as, const struct ebpf_load_options *options,
+				     struct asterism_diag *diag);
+/* Waits until it is loaded, and frees loading. Returns and says what ebpf_load_program does. */
+int ebpf_load_end(struct ebpf_loading *loading, struct asterism_diag *diag);
+
 #endif

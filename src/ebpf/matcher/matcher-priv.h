@@ -42,7 +42,8 @@ struct matcher_watch {
 };
 
 struct matcher_sweep {
-	int fd;                        /* of the program; -1: no rule has WITHIN */
+	int fd;                        /* of the program; -1: no rule has WITHIN, or it is not ready yet */
+	struct ebpf_loading *loading;  /* until ready */
 	uint64_t seq;                  /* of the last event that was fed */
 	bool again;                    /* what was raised at deadlines may be due, and what comes after that */
 	struct matcher_watch *watches; /* per rule of the program */

@@ -57,6 +57,11 @@ struct ebpf_matcher_options {
 /* Makes the maps. Returns 0, -EPERM, -ENOMEM, -E2BIG (a pool beyond what the kernel can hold); the diag says why. */
 int ebpf_matcher_new(const struct program *program, const struct ebpf_matcher_options *options,
 		     struct asterism_diag *diag, struct ebpf_matcher **made);
+/*
+ * Waits for the program that ends runs in time, which is loaded while its owner makes others. Before events can come.
+ * Returns 0, -ENOMEM, -E2BIG (without a sentence), or what else ebpf_load_program does.
+ */
+int ebpf_matcher_ready(struct ebpf_matcher *matcher, struct asterism_diag *diag);
 void ebpf_matcher_free(struct ebpf_matcher *matcher);
 
 /*

@@ -450,13 +450,24 @@ int matcher_sweep_open(struct ebpf_matcher *matcher, struct asterism_diag *diag)
 	if (!as)
 		return diag_no_memory(diag);
 	codegen_sweep(&matcher->code, as);
-	matcher->sweep.fd = ebpf_load_program(as, &options, diag);
-	ebpf_asm_free(as);
+	matcher->sweep.loading = ebpf_load_begin(as, &options, diag);
+	return matcher->sweep.loading ? 0 : -ENOMEM;
+}
+
+int ebpf_matcher_ready(struct ebpf_matcher *matcher, struct asterism_diag *diag)
+{
+	struct ebpf_loading *loading = matcher->sweep.loading;
+
+	if (!loading)
+		return 0;
+	matcher->sweep.loading = NULL;
+	matcher->sweep.fd = ebpf_load_end(loading, diag);
 	return matcher->sweep.fd < 0 ? matcher->sweep.fd : 0;
 }
 
 void matcher_sweep_close(struct ebpf_matcher *matcher)
 {
+	ebpf_matcher_ready(matcher, NULL);
 	if (matcher->sweep.fd >= 0)
 		close(matcher->sweep.fd);
 	alloc_free(matcher->sweep.watches);

@@ -7,6 +7,7 @@
 #include "ebpf/memory/layout-priv.h"
 
 #include "base/alloc.h"
+#include "base/crew.h"
 #include "ebpf/kernel/feature.h"
 
 #include <bpf/bpf.h>
@@ -49,15 +50,28 @@ int memory_place(struct memory *memory, uint64_t bytes, struct memory_region *re
 	return 0;
 }
 
+struct making {
+	struct memory *memory;
+	int errors[MEMORY_MAPS_MAX];
+};
+
+static void make_map(void *context, size_t index)
+{
+	struct making *making = context;
+	struct ebpf_array *map = &making->memory->maps[index];
+
+	making->errors[index] = ebpf_array_init(map, "asterism_runs", (uint32_t)map->bytes, 1, PROT_READ | PROT_WRITE);
+}
+
+/* Side by side: the kernel clears each page, and counts it for the cgroup. */
 int memory_make_maps(struct memory *memory, uint32_t ring_bytes, struct asterism_diag *diag)
 {
-	for (uint32_t i = 0; i < memory->map_count; i++) {
-		struct ebpf_array *map = &memory->maps[i];
-		int error = ebpf_array_init(map, "asterism_runs", (uint32_t)map->bytes, 1, PROT_READ | PROT_WRITE);
+	struct making making = { .memory = memory };
 
-		if (error)
-			return ebpf_map_refused(diag, error, "a pool", map->bytes);
-	}
+	crew_do(memory->map_count, crew_of_processors(), make_map, &making);
+	for (uint32_t i = 0; i < memory->map_count; i++)
+		if (making.errors[i])
+			return ebpf_map_refused(diag, making.errors[i], "a pool", memory->maps[i].bytes);
 	memory->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "asterism_match", 0, 0, ring_bytes, NULL);
 	return memory->ring_fd < 0 ? ebpf_map_refused(diag, memory->ring_fd, "a ring", ring_bytes) : 0;
 }

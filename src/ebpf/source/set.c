@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CACHE_LINE_BYTES = 64, SET_COUNTER_BYTES = sizeof(struct source_counters), LOADERS_MAX = 4 };
+enum { CACHE_LINE_BYTES = 64, SET_COUNTER_BYTES = sizeof(struct source_counters) };
 
 /* How often misses are asked for at least. */
 static const uint64_t misses_wait_ns = 1000 * 1000 * 1000;
@@ -243,7 +243,6 @@ static int by_size(const void *a, const void *b)
 static void load_side_by_side(struct source_set *set)
 {
 	struct draft **order = alloc_zero(set->draft_count, sizeof *order);
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->draft_count; i++)
@@ -253,7 +252,7 @@ static void load_side_by_side(struct source_set *set)
 			load_draft(&set->drafts[i]);
 	if (count)
 		qsort(order, count, sizeof *order, by_size);
-	crew_do(count, cpus < LOADERS_MAX ? (unsigned int)cpus : LOADERS_MAX, load_draft_of, order);
+	crew_do(count, crew_of_processors(), load_draft_of, order);
 	alloc_free(order);
 }
 
