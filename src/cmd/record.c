@@ -274,8 +274,8 @@ static int check_record_options(const struct cli_arguments *arguments)
 		return STATUS_USAGE;
 	}
 	if (is_for_rules(arguments) && cli_has(arguments, OPTION_RULES)) {
-		cli_error("rules as operands or with -r are only recorded for, rules of --rules run meanwhile: use one "
-			  "or the other");
+		cli_error("rule files and -r only choose which events to record, and --rules also runs its rules: use "
+			  "one or the other");
 		return STATUS_USAGE;
 	}
 	if (!flight && cli_has(arguments, OPTION_LAST)) {

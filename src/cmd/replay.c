@@ -198,7 +198,7 @@ static void warn_of_names(const struct session_rules *rules, const struct event_
 	struct utsname here;
 
 	if (name && *machine->host && uname(&here) == 0 && strcmp(machine->host, here.nodename) != 0)
-		diag_add(diag, ASTERISM_WARNING, NULL, "write the number that it has there instead of the name",
+		diag_add(diag, ASTERISM_WARNING, NULL, "write the number that the name has on that host",
 			 "'%s' was resolved to its number on %s, but the events are from %s", name, here.nodename,
 			 machine->host);
 }

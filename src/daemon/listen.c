@@ -70,7 +70,7 @@ int clients_open(struct clients *clients, const char *path, const char *group_na
 	clients->listen_fd = -1;
 	clients->path = path;
 	if (group_name && !group) {
-		log_line(LOG_LEVEL_ERROR, "there is no group '%s'", group_name);
+		log_line(LOG_LEVEL_ERROR, "unknown group '%s'", group_name);
 		return -EINVAL;
 	}
 	if (strlen(path) >= sizeof address.sun_path)

@@ -285,7 +285,7 @@ static int find_directory_group(struct sensor_directory *directory, struct aster
 	const struct group *group = name ? getgrnam(name) : NULL;
 
 	if (name && !group)
-		return diag_error(diag, NULL, -EINVAL, "there is no group '%s'", name);
+		return diag_error(diag, NULL, -EINVAL, "unknown group '%s'", name);
 	directory->has_group = group != NULL;
 	directory->group = group ? group->gr_gid : 0;
 	return 0;

@@ -170,7 +170,7 @@ assert 0.65 < costs[0] / profile["total"] < 0.81, costs[:4]'
 	run -2 "$ASTERISM" profile record -- ./work
 	[[ $output == *"name the profile with -o: standard output belongs to the command"* ]]
 	run -2 "$ASTERISM" profile record -o samples
-	[[ $output == *"takes a command behind '--'"* ]]
+	[[ $output == *"needs a command after '--'"* ]]
 	run -2 "$ASTERISM" profile report samples -- ./work
 	run -2 "$ASTERISM" profile record -e nothing -o samples -- ./work
 	[[ $output == *"unknown event to sample: 'nothing'"* ]]

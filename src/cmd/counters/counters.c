@@ -58,8 +58,8 @@ static int run_counters(const struct cli_arguments *arguments)
 
 	if (arguments->operand_count && strcmp(arguments->operands[0], "list") != 0 &&
 	    strcmp(arguments->operands[0], "read") != 0 && strcmp(arguments->operands[0], "cycles") != 0) {
-		cli_error("'asterism counters' cannot '%s'", arguments->operands[0]);
-		cli_hint("'asterism counters --help' lists what it can");
+		cli_error("'asterism counters' has no operation '%s'", arguments->operands[0]);
+		cli_hint("'asterism counters --help' lists the operations");
 		return STATUS_USAGE;
 	}
 	if (!chosen) {

@@ -77,7 +77,7 @@ static int find_read_types(struct reading *reading)
 
 	if (arguments->operand_count < 2 || arguments->operand_count > TYPES_READ_MAX + 1) {
 		cli_error("'asterism counters read' takes 1 to %d types", TYPES_READ_MAX);
-		cli_hint("'asterism counters --probe' shows which there are");
+		cli_hint("'asterism counters --probe' shows which are available");
 		return STATUS_USAGE;
 	}
 	for (size_t i = 1; i < arguments->operand_count; i++) {
@@ -112,7 +112,7 @@ static int find_ways(struct reading *reading)
 			status = STATUS_KERNEL;
 		} else if (way->is_of_command && !reading->arguments->launched) {
 			cli_error("permission denied: cannot count %s for the whole machine", name);
-			cli_hint("count a command, behind '--', or be root, or have CAP_PERFMON");
+			cli_hint("count a command, after '--', or run it as root or with CAP_PERFMON");
 			status = STATUS_KERNEL;
 		}
 	}
@@ -199,7 +199,7 @@ static void put_shares(const struct reading *reading, const double *values, json
 	if (all)
 		json_object_set_new(all, "rest", json_real(rest));
 	else
-		printf("  %6.2f %% of cycles: work, and what has no cause here\n", rest);
+		printf("  %6.2f %% of cycles: useful work, and cycles of unknown cause\n", rest);
 	if (rest < 0)
 		cli_note("causes overlap: their sources count some cycles twice");
 }

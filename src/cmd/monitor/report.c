@@ -52,7 +52,7 @@ void report_promise(const struct monitor_report *report)
 	else
 		cli_warning("no guarantee: %s", promise->no_guarantee);
 	if (!promise->is_guaranteed && promise->bound_ns && !report->is_quiet)
-		cli_note("responses are held against l(R) %s + delta %s + h %s + omega %s = %s",
+		cli_note("responses are compared with l(R) %s + delta %s + h %s + omega %s = %s",
 			 TIME(promise->latency_ns), TIME(promise->visible_ns), TIME(promise->hold_ns),
 			 TIME(promise->system_ns), TIME(promise->bound_ns));
 	if (report->is_quiet)

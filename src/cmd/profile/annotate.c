@@ -270,7 +270,7 @@ static void put_annotated_function(const struct annotation *annotation, uint32_t
 	}
 	if (rest > 0) {
 		profile_put_share(stdout, rest, &annotation->unit, PROFILE_MEASURED, NAN);
-		fputs("  in lines that are not known\n", stdout);
+		fputs("  in unknown lines\n", stdout);
 	}
 }
 

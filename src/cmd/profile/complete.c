@@ -61,12 +61,12 @@ unsigned profile_warn(const struct profile *profile)
 	if (profile_info_number(profile, "unattached") > UNATTACHED_MUCH && ++count)
 		name_unattached(profile);
 	if (samples > 0 && samples < SAMPLES_FEW && ++count) {
-		cli_warning("there are only %.0f samples: with less than %d the errors are large", samples,
-			    SAMPLES_FEW);
+		cli_warning("only %.0f samples were taken: with fewer than %d, errors are large", samples, SAMPLES_FEW);
 		cli_hint("sample a longer run, or more often");
 	}
 	if (distance > DISTANCE_MUCH && !profile_is_part(profile) && ++count) {
-		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: its work may differ",
+		cli_warning("%.0f %% of the samples lie elsewhere than in the simulation: the two runs may have done "
+			    "different work",
 			    100 * distance);
 		cli_hint("simulate the same command with the same input; if it was the same, waiting for memory "
 			 "may be the reason");
@@ -91,7 +91,7 @@ unsigned profile_warn(const struct profile *profile)
 			"the inclusive cost of each is a guess",
 			100 * cycle);
 		if (profile_get_info(profile, "model contexts"))
-			cli_hint("the simulation has contexts, which know it: complete it again, --by contexts");
+			cli_hint("the simulation has contexts, which avoid this: complete it again with --by contexts");
 		else
 			cli_hint("use contexts: simulate with --contexts 30 (of valgrind: --separate-callers=30), and "
 				 "complete --by contexts");

@@ -44,15 +44,16 @@ int profile_choose_sampling(const struct cli_arguments *arguments, struct sample
 	options->event = typed;
 	options->has_registers = cli_has(arguments, OPTION_SAMPLED_REGISTERS);
 	if (options->has_registers && !sample_register_count)
-		return refuse("--registers", "the registers of this processor are not known here",
-			      "they are those of x86-64 and arm64");
+		return refuse("--registers", "asterism does not know the registers of this processor",
+			      "it knows those of x86-64 and arm64");
 	if (options->has_registers && !cli_has(arguments, OPTION_SAMPLES)) {
 		cli_error("--registers needs a file for the samples");
 		cli_hint("asterism profile record --samples samples.csv --registers -o profile -- COMMAND");
 		return STATUS_USAGE;
 	}
 	if (cli_has(arguments, OPTION_SAMPLES) && cli_has(arguments, OPTION_BETWEEN)) {
-		cli_error("--samples does not go with --between: which samples count is known later");
+		cli_error("--samples and --between exclude each other: which samples count is known only when a match "
+			  "ends");
 		return STATUS_USAGE;
 	}
 	if (!colon)

@@ -126,7 +126,7 @@ static int run_profile(const struct cli_arguments *arguments)
 				       ? STATUS_USAGE
 				       : operations[i].run(arguments, arguments->operands + 1);
 		if (operations[i].launches) {
-			cli_error("'asterism profile %s' takes a command behind '--'", typed);
+			cli_error("'asterism profile %s' needs a command after '--'", typed);
 			cli_hint("asterism profile %s", rows[i].term);
 			return STATUS_USAGE;
 		}

@@ -225,7 +225,7 @@ int profile_record_run(const struct cli_arguments *arguments, const char **opera
 	if (sampled && rules && !sampled->samples && !command)
 		command = STATUS_MATCH; /* as of grep: nothing was found */
 	if (sampled && sampled->samples < RECORDED_SAMPLES_FEW && (sampled->samples || !rules)) {
-		cli_warning("there are only %.0f samples: with less than %d the errors are large", sampled->samples,
+		cli_warning("only %.0f samples were taken: with fewer than %d, errors are large", sampled->samples,
 			    RECORDED_SAMPLES_FEW);
 		cli_hint("let it run longer, or sample more often (-F)");
 	}

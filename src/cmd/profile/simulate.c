@@ -155,7 +155,7 @@ static int run_valgrind(const struct cli_arguments *arguments, const char *folde
 	sigaction(SIGINT, &before, NULL);
 	signal(SIGTERM, SIG_DFL);
 	if (ended_by) {
-		cli_note("the simulation was interrupted: there is none");
+		cli_note("the simulation was interrupted, and was not written");
 		return STATUS_SIGNAL + ended_by;
 	}
 	if (WIFEXITED(*status) && WEXITSTATUS(*status) == NOT_RUN) {
@@ -240,8 +240,9 @@ void profile_rewind_input(off_t begin)
 	if (begin >= 0) {
 		lseek(STDIN_FILENO, begin, SEEK_SET);
 	} else if (fstat(STDIN_FILENO, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) {
-		cli_note("standard input is a pipe: this run of the command gets only what the one before has left");
-		cli_hint("if it reads it, put it into a file: ... -- COMMAND <FILE");
+		cli_note("standard input is a pipe: this run of the command gets only what the previous run did not "
+			 "read");
+		cli_hint("if the command reads it, use a file instead: ... -- COMMAND <FILE");
 	}
 }
 

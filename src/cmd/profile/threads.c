@@ -136,8 +136,8 @@ static void put_json(const struct profile *profile, const struct profile_unit *u
 static int tell_unknown(void)
 {
 	cli_error("the profile does not say which thread its samples are of");
-	cli_hint("what 'asterism profile record' writes does; a completed profile is of the thread that complete "
-		 "--thread names");
+	cli_hint("profiles of 'asterism profile record' do; a completed profile is of one thread, that of complete "
+		 "--thread");
 	return STATUS_USAGE;
 }
 

@@ -124,7 +124,7 @@ static int unknown_report(const char *name, size_t length)
 		names[count++] = (*kind)->name;
 	snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
 	nearest = diag_nearest(wanted, names, count);
-	cli_error("there is no report '%s'", wanted);
+	cli_error("unknown report '%s'", wanted);
 	if (nearest)
 		cli_hint("did you mean %s?", nearest);
 	return STATUS_USAGE;
@@ -265,8 +265,8 @@ static int write_page(struct command *command, const struct report_tables *table
 
 	if (!result && command->page_bytes_max && bytes > command->page_bytes_max)
 		cli_warning("the page has %" PRIu64
-			    " bytes, more than --size: it has no exact slices, and what is left "
-			    "cannot be cut",
+			    " bytes, more than --size: it has no exact slices, and nothing more "
+			    "can be left out",
 			    bytes);
 	return result;
 }

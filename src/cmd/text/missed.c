@@ -26,14 +26,14 @@ static const struct missed_kind kinds[] = {
 	{ offsetof(struct program_rule_stats, unread), "event completely", "events completely",
 	  "a string could not be read, or was truncated",
 	  "possible reasons: an invalid address; memory that was still not loaded when the call ended; "
-	  "more than 4,096 calls waiting for theirs; a string that fills its field while the rule looks "
+	  "more than 4,096 calls waiting for their strings; a string that fills its field while the rule looks "
 	  "at its end; a path of more than 255 bytes or 48 components; a cgroup more than 48 deep. "
 	  "'asterism record' and 'asterism dump' show the calls",
 	  session_totals_unread, false },
 	{ offsetof(struct program_rule_stats, calls_32bit), "32-bit system call", "32-bit system calls",
 	  "the kernel raises no event for them",
 	  "i386 programs make such calls, and any program can (int 0x80); a rule with CALL Veto() ends "
-	  "a program that does, and a kernel with ia32_emulation=0 has none",
+	  "a program that does, and booting with ia32_emulation=0 disables them",
 	  session_totals_calls_32bit, true },
 	{ offsetof(struct program_rule_stats, io_uring), "operation of io_uring", "operations of io_uring",
 	  "they are not system calls",

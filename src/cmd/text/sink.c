@@ -232,8 +232,8 @@ static void put_unraised(const struct program_rule_stats *rule, const char *sort
 {
 	if (!rule->unraised)
 		return;
-	cli_warning("%s %s did not raise %" PRIu64 " events: what one event raised was more than there is room for",
-		    sort, name, rule->unraised);
+	cli_warning("%s %s did not raise %" PRIu64 " events: one event raised more than there is room for", sort, name,
+		    rule->unraised);
 }
 
 /* RETURN SEQUENCE: a run whose events cannot be kept whole ends. */

@@ -258,7 +258,7 @@ static void write_steps(const struct path *path, struct report_tables *tables)
 		{ "begin_ns", "from s", CELL_TIME, false },  { "end_ns", NULL, CELL_TIME, false },
 		{ "took_ns", "took", CELL_DURATION, false }, { "thread", "thread", CELL_THREAD, false },
 		{ "what", "what", CELL_TEXT, false },        { "reason", "why", CELL_TEXT, false },
-		{ "by", "behind, for", CELL_THREAD, false },
+		{ "by", "because of", CELL_THREAD, false },
 	};
 	uint64_t first = tables->view->first_ns;
 

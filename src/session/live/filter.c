@@ -237,7 +237,7 @@ static int find_user(struct live_filter *filter, const char *name)
 	unsigned long number = isdigit((unsigned char)*name) ? strtoul(name, &end, 10) : 0;
 
 	if (!entry && (!end || *end || number > UINT32_MAX - 1))
-		return diag_error(filter->diag, NULL, -EINVAL, "there is no user '%s'", name);
+		return diag_error(filter->diag, NULL, -EINVAL, "unknown user '%s'", name);
 	filter->users[filter->filter.user_count++] = entry ? entry->pw_uid : (uid_t)number;
 	return 0;
 }

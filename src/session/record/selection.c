@@ -232,7 +232,7 @@ static int add_named(struct selection *selection, struct event_catalog *catalog,
 
 	if (!type) {
 		diag_add(diag, ASTERISM_ERROR, NULL, hint_at(event_catalog_nearest(catalog, name), hint, sizeof hint),
-			 "there is no event '%s'", name);
+			 "unknown event '%s'", name);
 		return -EINVAL;
 	}
 	if (type->called) {

@@ -122,7 +122,7 @@ nobody() {
 	start --recordings traces
 	ctl record start one -e sched_switch:next_pid,sys_enter_getppid
 	run --separate-stderr -2 ctl record mask sys_enter_getpid_
-	[[ $stderr == *"error: there is no event 'sys_enter_getpid_' (did you mean "* ]]
+	[[ $stderr == *"error: unknown event 'sys_enter_getpid_' (did you mean "* ]]
 	run --separate-stderr -2 ctl record mask '!sched_switch' '!sys_enter_getppid'
 	[[ $stderr == *"error: no event type would be left to record" ]]
 	run --separate-stderr -2 ctl record mask sched_switch:prev_pid

@@ -643,7 +643,7 @@ while True:
 	run -2 "$asterismd" --allow-actions --policy x
 	run -2 "$asterismd" more
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --group no-such-group
-	[[ $output == *"there is no group 'no-such-group'"* ]]
+	[[ $output == *"unknown group 'no-such-group'"* ]]
 	[ "${lines[-1]}" = "asterismd: error: ended, with status 2" ]
 	run -2 "$asterismd" --rules rules --socket ctl.sock --pid "$puppet" --metrics nowhere
 	true &

@@ -178,7 +178,7 @@ syn-flood" ]
 	run -0 types u
 	[[ $output == *sched_switch* && $output == *descriptor_closed* ]]
 	run -2 --separate-stderr "$ASTERISM" record -o v @closed-descriptor --rules @deadlock -- true
-	[[ $stderr == *"rules as operands or with -r are only recorded for"* ]]
+	[[ $stderr == *"rule files and -r only choose which events to record"* ]]
 	run -2 --separate-stderr "$ASTERISM" record -o v @closed-descriptor --fail-on-match -- true
 	[[ $stderr == *"--fail-on-match needs rules that run"* ]]
 }

@@ -46,7 +46,7 @@ refused() {
 
 @test "unknown events and fields: the nearest name" {
 	refused 2 -o new -e sys_entr -- touch ran
-	[ "${stderr_lines[0]}" = "asterism: error: there is no event 'sys_entr'" ]
+	[ "${stderr_lines[0]}" = "asterism: error: unknown event 'sys_entr'" ]
 	[ "${stderr_lines[1]}" = "help: did you mean sys_enter?" ]
 	refused 2 -o new -e sched_switch:prev_pidd -- touch ran
 	[ "${stderr_lines[0]}" = "asterism: error: sched_switch has no field prev_pidd" ]

@@ -281,8 +281,8 @@ is_over() {
 	check "there is no cgroup '' in $cgroups" --cgroup ''
 	check "there is no container 'no-such': no cgroup has that name, or an id that begins with it" --container no-such
 	check "the unit 'no-such' is not active: no cgroup has that name, with or without .service" --unit no-such
-	check "there is no user 'no-such'" --user no-such
-	check "there is no user '-1'" --user -1
+	check "unknown user 'no-such'" --user no-such
+	check "unknown user '-1'" --user -1
 	check "a process name must not be empty" --comm ''
 	check "--wait needs a command or -p" --wait --comm x
 }

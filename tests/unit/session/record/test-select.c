@@ -167,9 +167,9 @@ static void wrong_text(void **state)
 	static const char form[] = "write events as EVENT, EVENT:FIELD+FIELD or !EVENT, separated by commas";
 
 	(void)state;
-	refuse("onn", "there is no event 'onn'", "did you mean one?");
-	refuse("entirely-different", "there is no event 'entirely-different'", NULL);
-	refuse("one,twoo", "there is no event 'twoo'", "did you mean two?");
+	refuse("onn", "unknown event 'onn'", "did you mean one?");
+	refuse("entirely-different", "unknown event 'entirely-different'", NULL);
+	refuse("one,twoo", "unknown event 'twoo'", "did you mean two?");
 	refuse("bare", "the kernel does not raise bare", NULL);
 	refuse("once:aa", "once has no field aa", "did you mean a?");
 	refuse("on*:b", "once has no field b", "did you mean a?");
