@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes WHERE apart: joins to joins, top-level ANDs to conditions of their own. */
+/*
+ * Takes WHERE apart: joins to joins, top-level ANDs to conditions of their own. Warns of a field that must equal two
+ * constants: where one or the other was meant, the rule would never match.
+ */
 
 #include "lang/check/check-priv.h"
 #include "meaning/meaning.h"
 
 #include <string.h>
+
+enum { COMPARED_MAX = 64 }; /* conditions of a rule: more are rarely written by hand */
 
 static bool is_and(const struct lang_syntax_expr *expr)
 {
@@ -100,6 +105,46 @@ void lang_check_join(struct lang_check *c, const struct lang_word *word)
 		c->rule->joins[c->rule->join_count++] = join;
 }
 
+/* The field that a guard compares with a constant for equality, which goes to *constant; or NULL. */
+static const struct lang_expr *field_of_equality(const struct lang_condition *condition,
+						 const struct lang_expr **constant)
+{
+	const struct lang_expr *expr = condition->expr, *field = expr->left;
+
+	if (condition->kind != LANG_GUARD || expr->op != LANG_EQ)
+		return NULL;
+	*constant = expr->right;
+	if (field->op == LANG_CONST) {
+		field = expr->right;
+		*constant = expr->left;
+	}
+	return field->op == LANG_FIELD && (*constant)->op == LANG_CONST ? field : NULL;
+}
+
+static bool is_other_constant(const struct lang_expr *a, const struct lang_expr *b)
+{
+	if (a->kind != b->kind || a->kind == LANG_F64)
+		return false;
+	return a->kind == LANG_STRING ? strcmp(a->text, b->text) != 0 : a->integer != b->integer;
+}
+
+static void warn_of_contradiction(struct lang_check *c, uint32_t at)
+{
+	const struct lang_condition *conditions = c->rule->conditions;
+	const struct lang_expr *constant, *other, *field = field_of_equality(&conditions[at], &constant), *before;
+
+	for (uint32_t i = 0; field && i < at; i++) {
+		before = field_of_equality(&conditions[i], &other);
+		if (!before || before->element != field->element || before->field != field->field ||
+		    !is_other_constant(constant, other))
+			continue;
+		lang_warn(c->report, &conditions[at].location, "write 'a.x IN { 1, 2 }' for one value or the other",
+			  "no event meets this condition and an earlier one: a field cannot equal two values");
+		lang_note(c->report, &conditions[i].location, "the earlier condition is here");
+		return;
+	}
+}
+
 void lang_check_where(struct lang_check *c)
 {
 	uint32_t joins = 0, conditions = 0;
@@ -121,4 +166,6 @@ void lang_check_where(struct lang_check *c)
 		else
 			lang_check_join(c, &at->join);
 	}
+	for (uint32_t i = 0; i < c->rule->condition_count && i < COMPARED_MAX; i++)
+		warn_of_contradiction(c, i);
 }

@@ -323,7 +323,8 @@ static void overview_write(struct report *report, struct report_tables *tables)
 		return;
 	write_totals(overview, tables);
 	if (tables->view->is_partial)
-		report_note(tables, "Only part of the system was recorded; everything else is shown as 'others' (record -a records the whole machine).");
+		report_note(tables, "Only part of the system was recorded; everything else is shown as 'others' "
+				    "(record -a records the whole machine).");
 	write_losses(tables);
 	write_overview_processes(tables);
 	write_cpus(overview, tables);

@@ -68,7 +68,7 @@ static void read_set(struct reading *reading, const char *text, struct set set)
 static const char text[] =
 	"EVENT A { x: i64, s: string, r: f64, t: bool }\n"
 	"PARAM n = 3 PARAM t = 20ms PARAM z = 4KiB PARAM r = 1.5 PARAM b = TRUE PARAM s = \"x\"\n"
-	"RULE q PATTERN { A:a } WHERE { a.x == n, a.x == t, a.x == z, a.r == r, a.t == b, a.s == s }";
+	"RULE q PATTERN { A:a } WHERE { a.x == n, a.x <= t, a.x >= z, a.r == r, a.t == b, a.s == s }";
 
 static const struct lang_expr *constant(const struct reading *reading, uint32_t condition)
 {
