@@ -246,3 +246,29 @@ refused() {
 	TMPDIR=/nowhere "$ASTERISM" report -o same.html large.jsonl
 	cmp page.html same.html
 }
+
+@test "report: memory does not grow with the pages that faults are on" {
+	! grep -q __asan_init "$ASTERISM" || skip "a sanitised program keeps what it frees: its memory tells nothing"
+	# Each process comes back to pages of which other ones have pushed the counts out of memory.
+	python3 - >faults.jsonl <<-'END'
+		import json
+		for i in range(600_000):
+		    pid, page = 7 + i % 3, i * 7 % 250_000
+		    print(json.dumps({"event": "page_fault_user", "ts": 1000 + i, "cpu": 0, "pid": pid, "tid": pid, "comm": "a",
+		                      "address": page << 12 | i % 4096, "ip": i % 100_000 if i % 2 else 4096, "error_code": 6}))
+	END
+	run -0 peak report --only faults -f csv -o faults.csv faults.jsonl
+	((output < 24000)) || { echo "$output KiB"; false; }
+	python3 - <<-'END'
+		import collections, csv
+		pages, places = collections.defaultdict(set), collections.Counter()
+		for i in range(600_000):
+		    pages[7 + i % 3].add(i * 7 % 250_000)
+		    places[7 + i % 3, i % 100_000 if i % 2 else 4096] += 1
+		rows = [line for line in csv.reader(open("faults.csv"))]
+		shown = {row[2]: int(row[-1]) for row in rows if row[:2] == ["faults", "processes"] and row[-1].isdigit()}
+		assert sorted(shown.values()) == sorted(map(len, pages.values())), (shown, {pid: len(of) for pid, of in pages.items()})
+		most = [int(row[-1]) for row in rows if row[:2] == ["faults", "places"] and row[-1].isdigit()]
+		assert most == [count for _, count in places.most_common(100)], most
+	END
+}

@@ -8,8 +8,17 @@
 #include "report/tally.h"
 
 #include <errno.h>
+#include <string.h>
 
-enum { PROCESSES_MAX = 1 << 20, PAGES_MAX = 1 << 20, PLACES_MAX = 1 << 18, PLACES_SHOWN = 100, PAGE_SHIFT = 12 };
+enum {
+	PROCESSES_MAX = 1 << 20,
+	PAGES_MAX = 1 << 20,
+	PAGES_HELD = 1 << 16,
+	PLACES_MAX = 1 << 18,
+	PLACES_HELD = 1 << 15,
+	PLACES_SHOWN = 100,
+	PAGE_SHIFT = 12,
+};
 
 /* Bits of the CPU's error code. */
 enum { CODE_PROTECTION = 1, CODE_WRITE = 2, CODE_FETCH = 16 };
@@ -26,14 +35,33 @@ struct page {
 
 struct place {
 	uint64_t key[2]; /* of the process, address of the instruction */
-	uint64_t count;
-	uint32_t thread;
+	uint64_t count, last_ns;
+	uint32_t thread; /* of the last one */
 };
 
 struct faults {
 	struct report report;
 	struct report_tally processes, pages, places;
 };
+
+/* A page is one however often it is met. */
+static void add_page(void *to, const void *from)
+{
+	(void)to;
+	(void)from;
+}
+
+static void add_place(void *to, const void *from)
+{
+	struct place *sum = to;
+	const struct place *more = from;
+
+	sum->count += more->count;
+	if (more->last_ns >= sum->last_ns) {
+		sum->last_ns = more->last_ns;
+		sum->thread = more->thread;
+	}
+}
 
 static int faults_open(const struct report_view *view, struct report **made)
 {
@@ -44,7 +72,11 @@ static int faults_open(const struct report_view *view, struct report **made)
 		return -ENOMEM;
 	faults->processes = REPORT_TALLY(struct process, PROCESSES_MAX);
 	faults->pages = REPORT_TALLY(struct page, PAGES_MAX);
+	faults->pages.held = PAGES_HELD;
+	faults->pages.add = add_page;
 	faults->places = REPORT_TALLY(struct place, PLACES_MAX);
+	faults->places.held = PLACES_HELD;
+	faults->places.add = add_place;
 	*made = &faults->report;
 	return 0;
 }
@@ -67,7 +99,6 @@ static int faults_event(struct report *report, const struct report_event *event)
 	uint64_t key[2] = { 0, address >> PAGE_SHIFT };
 	struct process *process;
 	struct place *place;
-	size_t pages = faults->pages.count;
 
 	if (event->thread == REPORT_NONE)
 		return 0;
@@ -84,12 +115,33 @@ static int faults_event(struct report *report, const struct report_event *event)
 	process->writes += (code & CODE_WRITE) != 0;
 	process->fetches += (code & CODE_FETCH) != 0;
 	process->protections += (code & CODE_PROTECTION) != 0;
-	process->pages += faults->pages.count - pages;
 	if (place) {
 		place->count++;
+		place->last_ns = event->event->record->ts;
 		place->thread = event->thread;
 	}
 	return faults->pages.failure | faults->places.failure ? -ENOMEM : 0;
+}
+
+static int by_page(const void *left, const void *right)
+{
+	return memcmp(left, right, sizeof((struct page *)NULL)->key);
+}
+
+/* Only when all are known it is known how many there are. */
+static int faults_finish(struct report *report)
+{
+	struct faults *faults = (struct faults *)report;
+	const struct page *page;
+	struct process *process;
+	int code = report_tally_begin(&faults->pages, by_page);
+
+	while (code == 0 && (page = report_tally_next(&faults->pages))) {
+		process = report_tally_find(&faults->processes, page->key);
+		if (process)
+			process->pages++;
+	}
+	return code ? code : faults->pages.failure;
 }
 
 static int by_faults(const void *left, const void *right)
@@ -140,21 +192,23 @@ static void write_places(struct faults *faults, struct report_tables *tables)
 	static const struct report_column columns[] = { { "process", "process", CELL_THREAD, false },
 							{ "address", "instruction at", CELL_TEXT, false },
 							{ "count", "faults", CELL_COUNT, false } };
-	const struct place *places = faults->places.items;
+	const struct place *place;
+	int code = report_tally_begin(&faults->places, by_fault_count);
 
-	report_tally_sort(&faults->places, by_fault_count);
 	report_table(tables, "places", "Instructions by faults", columns, 3);
-	for (size_t i = 0; i < faults->places.count && i < PLACES_SHOWN; i++) {
+	for (unsigned i = 0; !code && i < PLACES_SHOWN && (place = report_tally_next(&faults->places)); i++) {
 		char address[24];
 
-		snprintf(address, sizeof address, "0x%llx", (unsigned long long)places[i].key[1]);
+		snprintf(address, sizeof address, "0x%llx", (unsigned long long)place->key[1]);
 		report_row(tables,
-			   (struct report_cell[]){ report_cell_thread(places[i].thread),
+			   (struct report_cell[]){ report_cell_thread(place->thread),
 						   tables->view->is_redacted ? CELL_NONE : report_cell_text(address),
-						   report_cell_number(places[i].count) },
+						   report_cell_number(place->count) },
 			   0);
 	}
 	report_table_end(tables);
+	if (code || faults->places.failure)
+		tables->failure = code ? code : faults->places.failure;
 }
 
 static void faults_write(struct report *report, struct report_tables *tables)
@@ -179,6 +233,7 @@ const struct report_kind report_faults = {
 					       { 0 } },
 	.open = faults_open,
 	.event = faults_event,
+	.finish = faults_finish,
 	.write = faults_write,
 	.free = faults_free,
 	.roles = UINT64_C(1) << ROLE_FAULT_USER | UINT64_C(1) << ROLE_FAULT_KERNEL,
