@@ -3,6 +3,68 @@
 
 #include "report/distribution.h"
 
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { COUNT_BITS = 48 };
+
+static uint32_t used_bucket(uint64_t used)
+{
+	return (uint32_t)(used >> COUNT_BITS);
+}
+
+static uint64_t used_count(uint64_t used)
+{
+	return used & ((UINT64_C(1) << COUNT_BITS) - 1);
+}
+
+int report_sparse_add(struct report_sparse *sparse, uint64_t value)
+{
+	uint32_t bucket = log_linear_bucket(value);
+	size_t at = sparse->used_count;
+
+	while (at > 0 && used_bucket(sparse->used[at - 1]) > bucket)
+		at--;
+	if (at == 0 || used_bucket(sparse->used[at - 1]) != bucket) {
+		if (alloc_grow(&sparse->used, &sparse->used_capacity, sparse->used_count, sizeof *sparse->used))
+			return -ENOMEM;
+		memmove(&sparse->used[at + 1], &sparse->used[at], (sparse->used_count - at) * sizeof *sparse->used);
+		sparse->used[at++] = (uint64_t)bucket << COUNT_BITS;
+		sparse->least = sparse->used_count++ == 0 ? value : sparse->least;
+	}
+	sparse->used[at - 1]++;
+	sparse->sum += value;
+	sparse->least = value < sparse->least ? value : sparse->least;
+	sparse->most = value > sparse->most ? value : sparse->most;
+	return 0;
+}
+
+struct report_distribution report_sparse_whole(const struct report_sparse *sparse)
+{
+	struct report_distribution whole = { 0, sparse->sum, sparse->least, sparse->most, { 0 } };
+
+	for (size_t i = 0; i < sparse->used_count; i++)
+		whole.buckets[used_bucket(sparse->used[i])] = used_count(sparse->used[i]);
+	whole.count = report_sparse_count(sparse);
+	return whole;
+}
+
+uint64_t report_sparse_count(const struct report_sparse *sparse)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < sparse->used_count; i++)
+		count += used_count(sparse->used[i]);
+	return count;
+}
+
+void report_sparse_fini(struct report_sparse *sparse)
+{
+	alloc_free(sparse->used);
+}
+
 void report_distribution_add(struct report_distribution *distribution, uint64_t value)
 {
 	if (!distribution->count || value < distribution->least)

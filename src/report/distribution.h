@@ -13,6 +13,19 @@ struct report_distribution {
 	uint64_t buckets[LOG_LINEAR_BUCKETS];
 };
 
+/* One of which there are many: only the buckets with something in them are kept. */
+struct report_sparse {
+	uint64_t sum, least, most;
+	uint64_t *used; /* each the number of a bucket and, below that, its count; ascending */
+	size_t used_count, used_capacity;
+};
+
+/* Returns 0 or -ENOMEM. */
+int report_sparse_add(struct report_sparse *sparse, uint64_t value);
+struct report_distribution report_sparse_whole(const struct report_sparse *sparse);
+uint64_t report_sparse_count(const struct report_sparse *sparse);
+void report_sparse_fini(struct report_sparse *sparse);
+
 void report_distribution_add(struct report_distribution *distribution, uint64_t value);
 
 /* The least value that so great a part (0 to 1) of all does not exceed, within its bucket; 0 where there are none. */

@@ -27,7 +27,7 @@ struct pair {
 struct run {
 	uint64_t key[1]; /* the thread */
 	uint64_t preempted;
-	struct report_distribution lengths;
+	struct report_sparse lengths;
 };
 
 struct handler {
@@ -89,6 +89,8 @@ static void interruptions_free(struct report *report)
 {
 	struct interruptions *interruptions = (struct interruptions *)report;
 
+	for (size_t i = 0; i < interruptions->runs.count; i++)
+		report_sparse_fini(&((struct run *)interruptions->runs.items)[i].lengths);
 	report_tally_fini(&interruptions->pairs);
 	report_tally_fini(&interruptions->runs);
 	report_names_fini(&interruptions->names);
@@ -231,8 +233,8 @@ static int interruptions_slice(struct report *report, const struct report_slice 
 			return add_interruption(interruptions, (uint64_t[]){ key, BY_THREAD, taker - 1 }, length, none);
 	} else if (slice->state == REPORT_RUNNING) {
 		run = report_tally_at(&interruptions->runs, &key);
-		if (run)
-			report_distribution_add(&run->lengths, length);
+		if (run && report_sparse_add(&run->lengths, length))
+			return -ENOMEM;
 	}
 	return interruptions->runs.failure;
 }
@@ -243,8 +245,9 @@ static int by_preempted(const void *left, const void *right)
 
 	if (a->preempted != b->preempted)
 		return a->preempted > b->preempted ? -1 : 1;
-	if (a->lengths.count != b->lengths.count)
-		return a->lengths.count > b->lengths.count ? -1 : 1;
+	uint64_t x = report_sparse_count(&a->lengths), y = report_sparse_count(&b->lengths);
+	if (x != y)
+		return x > y ? -1 : 1;
 	return a->key[0] < b->key[0] ? -1 : 1;
 }
 
@@ -263,7 +266,8 @@ static void write_runs(struct interruptions *interruptions, struct report_tables
 
 		if (tables->view->threads[runs[i].key[0]].is_stranger)
 			continue;
-		report_distribution_cells(&runs[i].lengths, cells + 2);
+		struct report_distribution lengths = report_sparse_whole(&runs[i].lengths);
+		report_distribution_cells(&lengths, cells + 2);
 		report_row(tables, cells, 0);
 	}
 	report_table_end(tables);
