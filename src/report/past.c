@@ -70,8 +70,16 @@ static uint32_t steps_back(const struct past *past, uint64_t last)
 
 int past_keep(struct past *past, const struct report_slice *slice)
 {
-	struct past_item kept = { slice->begin,          slice->end,         slice->thread, slice->reason,
-				  .state = slice->state, .prio = slice->prio };
+	struct past_item kept = {
+		slice->begin,
+		slice->end,
+		slice->thread,
+		.state = slice->state,
+		.prio = slice->prio,
+		.waker = slice->state == REPORT_READY ? slice->waker : REPORT_NONE,
+		.reason = (uint16_t)slice->reason,
+		.cpu = slice->cpu,
+	};
 	uint64_t *last, *ran = NULL;
 
 	if (slice->thread == REPORT_NONE)
@@ -86,15 +94,8 @@ int past_keep(struct past *past, const struct report_slice *slice)
 	if (past->count >= past->most && past_item_of(past, past->count)->end > past->lost_until_ns)
 		past->lost_until_ns = past_item_of(past, past->count)->end;
 	kept.back = steps_back(past, *last);
-	kept.waker = slice->state == REPORT_READY ? slice->cpu : REPORT_NONE;
 	if (ran)
 		kept.ran = steps_back(past, *ran);
-	if (kept.back && slice->state == REPORT_READY) {
-		struct past_item *before = past_item_of(past, *last - 1);
-
-		if (before->state == REPORT_BLOCKED && before->end == slice->begin)
-			before->waker = slice->waker;
-	}
 	*past_item_of(past, past->count) = kept;
 	*last = ++past->count;
 	if (ran)
@@ -113,12 +114,27 @@ static uint64_t step_back(uint64_t last, uint32_t back)
 	return back && back < last ? last - back : 0;
 }
 
+/* The number of that before it of its thread, and 1; 0: there is none. Who ended a wait is known from what follows it.
+ */
+static uint64_t before_item(struct past *past, uint64_t last)
+{
+	struct past_item item = *past_item_of(past, last - 1), *before;
+	uint64_t number = step_back(last, item.back);
+
+	if (item.state != REPORT_READY || item.waker == REPORT_NONE || !is_past_kept(past, number))
+		return number;
+	before = past_item_of(past, number - 1);
+	if (before->state == REPORT_BLOCKED && before->end == item.begin)
+		before->waker = item.waker;
+	return number;
+}
+
 const struct past_item *past_find(struct past *past, uint32_t thread, uint64_t time)
 {
 	uint64_t *last = thread < past->thread_count ? &past->threads[thread] : NULL;
 
 	while (last && is_past_kept(past, *last) && past_item_of(past, *last - 1)->begin >= time)
-		*last = step_back(*last, past_item_of(past, *last - 1)->back);
+		*last = before_item(past, *last);
 	return last && is_past_kept(past, *last) ? past_item_of(past, *last - 1) : NULL;
 }
 

@@ -8,6 +8,7 @@
  * looks asks for times that never grow, so that a whole walk looks at each slice once.
  */
 
+#include "report/names.h"
 #include "report/report.h"
 
 enum {
@@ -18,16 +19,19 @@ enum {
 struct past_item {
 	uint64_t begin, end;
 	uint32_t thread;
-	uint32_t reason;
 	uint32_t back : 20; /* how many slices before this one that of the same thread is; 0: it is not kept */
 	uint32_t state : 4;
 	uint32_t prio : 8;
 	union {
-		uint32_t waker; /* of BLOCKED: who ended it, as slices have it */
-		uint32_t cpu;   /* of READY: where it left */
+		uint32_t waker; /* of READY and, when it is found, of BLOCKED: who ended that, as slices have it */
 		uint32_t ran;   /* of RUNNING: as back, the one that ran there before */
 	};
+	uint16_t reason;
+	uint16_t cpu; /* of READY: where it left */
 };
+
+_Static_assert(sizeof(struct past_item) == 32, "a piece is 64 KiB");
+_Static_assert(REPORT_NAMES_MAX <= UINT16_MAX + 1, "a reason is the index of a name");
 
 struct past {
 	size_t most;             /* slices that are kept; set by the owner, at most PAST_MAX */
