@@ -45,6 +45,17 @@ static void vote(struct store_bin *bin, struct store_vote *lead, uint32_t thread
 	}
 }
 
+/* A lane that had most of all bins may have few of them now. */
+static void shrink_lane(struct store_lane *lane)
+{
+	size_t wanted = lane->count + lane->count / 4 + BINS_FIRST;
+	struct store_bin *bins = wanted < lane->capacity / 2 ? alloc_resize(lane->bins, wanted, sizeof *bins) : NULL;
+	if (!bins)
+		return;
+	lane->bins = bins;
+	lane->capacity = wanted;
+}
+
 static void halve_lane(struct store_bins *bins, struct store_lane *lane)
 {
 	size_t kept = 0;
@@ -74,6 +85,7 @@ static void halve_lane(struct store_bins *bins, struct store_lane *lane)
 	}
 	bins->total -= lane->count - kept;
 	lane->count = kept;
+	shrink_lane(lane);
 }
 
 static void double_width(struct store_bins *bins)
