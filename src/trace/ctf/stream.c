@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* What has been read is given back in pieces of this size. */
-enum { KEPT_BYTES = 1 << 22 };
+enum { KEPT_BYTES = 1 << 20 };
 
 static bool is_stream_file(const char *name)
 {
