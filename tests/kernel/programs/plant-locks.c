@@ -7,7 +7,8 @@
  *        plant-locks convoy ROUNDS   four threads take a lock ROUNDS times each, and a nap while they hold it
  *        plant-locks apart ROUNDS    each has a lock of its own
  *        plant-locks circle THREADS [CIRCLES]
- *                                    each takes a lock and then that of the next: all are stuck for ever
+ *                                    each takes a lock and then that of the next: all are stuck for ever; one
+ *                                    alone takes its own twice
  *        plant-locks joined THREADS  the same, while the first thread joins them; a signal ends it after a second
  *        plant-locks ring THREADS    nearly that, but alive: the last one takes its locks in the other order, and each
  *                                    holds them for a tenth of a second
@@ -326,7 +327,7 @@ int main(int argc, char **argv)
 		herd(number, *what == 'h');
 	else if (!strcmp(what, "convoy") || apart)
 		convoy();
-	else if (!strcmp(what, "circle") && number > 1 && number * again <= MOST)
+	else if (!strcmp(what, "circle") && number > 0 && number * again <= MOST)
 		circles(number, again);
 	else if ((!strcmp(what, "joined") || !strcmp(what, "ring")) && number > 1 && number <= MOST)
 		joined(number, *what == 'j');
