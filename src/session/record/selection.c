@@ -26,7 +26,8 @@
 	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_"   \
 	"state,"                                                                                                    \
 	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"                                      \
-	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,file_opened,"         \
+	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,sys_enter_rename,"    \
+	"sys_enter_renameat2,file_opened,"                                                                          \
 	"descriptor_made,descriptor_refused,descriptor_state,root_left,chroot_begun,chroot_done,program_connected," \
 	"program_half_connected,program_piped,connection_piped,"                                                    \
 	"file_reached,file_run,run_from_temporary,program_changed,cred_change,"                                     \

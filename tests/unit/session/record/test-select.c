@@ -211,7 +211,7 @@ static void default_is_valid(void **state)
 	assert_int_equal(event_catalog_read(linux_catalog, NULL, "linux.events", diag), 0);
 	assert_int_equal(selection_add(&selection, linux_catalog, selection_default, diag), 0);
 	count = selection.count;
-	assert_in_range(count, 20, 40);
+	assert_in_range(count, 20, 50);
 	selection_fini(&selection);
 	assert_int_equal(selection_add_usual(&selection, linux_catalog, selection_default, diag), 0);
 	assert_int_equal(selection.count, count);
