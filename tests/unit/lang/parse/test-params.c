@@ -158,7 +158,7 @@ enum { FILES = 3 };
 static const char *const texts[FILES] = {
 	"EVENT A { x: i64, s: string } PARAM limit = 3 RULE q PATTERN { A:a } WHERE { a.x == limit } WITHIN t PARAM t "
 	"= 5s",
-	"RULE r PATTERN { A:a } WHERE { a.x == limit, a.x == t } PARAM limit = 20ms PARAM t = 7",
+	"RULE r PATTERN { A:a } WHERE { a.x == limit, a.x >= t } PARAM limit = 20ms PARAM t = 7",
 	"PARAM limit = \"x\" RULE s PATTERN { A:a } WHERE { a.s == limit }",
 };
 
