@@ -192,6 +192,11 @@ function drawTile(data, first, last) {
 	}
 }
 
+function fillBox(context, colour, ...box) {
+	context.fillStyle = colour;
+	context.fillRect(...box);
+}
+
 // What a slice says on itself.
 function sliceText(data, i, kind) {
 	if (kind !== 'thread')
@@ -223,8 +228,7 @@ const fit = (text, room) => text.length * 6.1 <= room ? text : room > 20 ? cut(t
 
 const STEPS = [1, 2, 5];
 function drawAxis(context) {
-	context.fillStyle = colours.paper;
-	context.fillRect(0, 0, view.width, AXIS);
+	fillBox(context, colours.paper, 0, 0, view.width, AXIS);
 	context.fillStyle = colours.faint;
 	context.strokeStyle = colours.line;
 	const wanted = sight() / Math.max(1, (view.width - GUTTER) / 130);
@@ -249,8 +253,7 @@ function tick(at, size) {
 }
 
 function drawGutter(context, first, last) {
-	context.fillStyle = colours.paper;
-	context.fillRect(0, AXIS, GUTTER - 1, view.height);
+	fillBox(context, colours.paper, 0, AXIS, GUTTER - 1, view.height);
 	for (let i = first; i <= last; i++) {
 		const row = rows[i], y = yOf(i) + ROW / 2 + .5;
 		if (y < AXIS)
@@ -269,15 +272,13 @@ function drawGutter(context, first, last) {
 		x += 10 * Math.min(row.depth || 0, 9);
 		if (row.process && row.kind !== 'thread' || row.kind === 'thread' && !row.inner) {
 			const ink = context.fillStyle;
-			context.fillStyle = `rgb(${row.process.colour.join()})`;
-			context.fillRect(GUTTER - 9, yOf(i) + 3, 4, BAR);
+			fillBox(context, `rgb(${row.process.colour.join()})`, GUTTER - 9, yOf(i) + 3, 4, BAR);
 			context.fillStyle = ink;
 		}
 		const count = row.kind === 'process' && !row.process.open ? ` (${row.process.threads.length})` : '';
 		context.fillText(fit(row.label, (GUTTER - x - 14 - 7 * count.length) * (row.kind === 'process' ? .8 : .9)) + count, x, y);
 	}
-	context.fillStyle = colours.line;
-	context.fillRect(GUTTER - 1, 0, 1, view.height);
+	fillBox(context, colours.line, GUTTER - 1, 0, 1, view.height);
 }
 
 // A time that is marked in all rows.
@@ -405,8 +406,7 @@ function drawStrip() {
 	const canvas = $('strip'), context = canvas.getContext('2d'), width = canvas.clientWidth, height = canvas.clientHeight;
 	const ratio = sizeCanvas(canvas, width, height);
 	context.setTransform(ratio, 0, 0, ratio, 0, 0);
-	context.fillStyle = colours.paper;
-	context.fillRect(0, 0, width, height);
+	fillBox(context, colours.paper, 0, 0, width, height);
 	const room = width - GUTTER, perNs = room / meta.length;
 	strip = strip?.length === room ? strip : busyOf(room);
 	context.fillStyle = colours.states[RUNNING];
@@ -423,8 +423,7 @@ function drawStrip() {
 	context.fillText(length(meta.length), 10 + 74, height / 2 + 4);
 	const x0 = GUTTER + view.from * perNs, x1 = GUTTER + view.to * perNs;
 	context.globalAlpha = .35;
-	context.fillStyle = colours.line;
-	context.fillRect(GUTTER, 0, x0 - GUTTER, height);
+	fillBox(context, colours.line, GUTTER, 0, x0 - GUTTER, height);
 	context.fillRect(x1, 0, width - x1, height);
 	context.globalAlpha = 1;
 	context.strokeStyle = colours.accent;

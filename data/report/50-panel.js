@@ -71,7 +71,6 @@ async function showPath(slice, list) {
 	}
 }
 
-// The slice that led to this one.
 async function cameFrom(slice) {
 	if (slice.state === UNKNOWN || slice.state === OTHERS)
 		return null;
@@ -97,9 +96,12 @@ function showTip(event, slice, list = slice && facts(slice)) {
 	tip.replaceChildren(make('b', threadLabel(slice.thread)), ...list.map(pair => make('div', pair.join(' '))));
 	tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
 	tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8) + 'px';
-	// Who ended a wait is known to what comes behind it.
 	if (slice.state === BLOCKED)
-		sliceAt(slice.thread, slice.end, false).then(next => tipOf === slice && next && wakerText(next) && tip.append(make('div', 'Woken by ' + wakerText(next))));
+		sliceAt(slice.thread, slice.end, false).then(next => {
+			const by = tipOf === slice && next && wakerText(next);
+			if (by)
+				tip.append(make('div', 'Woken by ' + by));
+		});
 }
 
 let tipOf = null;
