@@ -80,6 +80,7 @@ int past_keep(struct past *past, const struct report_slice *slice)
 		.reason = (uint16_t)slice->reason,
 		.cpu = slice->cpu,
 	};
+	struct past_item *place;
 	uint64_t *last, *ran = NULL;
 
 	if (slice->thread == REPORT_NONE)
@@ -91,12 +92,13 @@ int past_keep(struct past *past, const struct report_slice *slice)
 		return -ENOMEM;
 	if (make_past_room(past))
 		return -ENOMEM;
-	if (past->count >= past->most && past_item_of(past, past->count)->end > past->lost_until_ns)
-		past->lost_until_ns = past_item_of(past, past->count)->end;
+	place = past_item_of(past, past->count);
+	if (past->count >= past->most && place->end > past->lost_until_ns)
+		past->lost_until_ns = place->end;
 	kept.back = steps_back(past, *last);
 	if (ran)
 		kept.ran = steps_back(past, *ran);
-	*past_item_of(past, past->count) = kept;
+	*place = kept;
 	*last = ++past->count;
 	if (ran)
 		*ran = past->count;
