@@ -270,20 +270,15 @@ static void find_inversions(struct priorities *priorities, const struct past_ite
 	}
 }
 
-/* Those that were ready, as they are looked at. */
 struct ready {
-	uint64_t end;
-	size_t index; /* in the past */
+	uint64_t end, index; /* in the past */
 };
 
-/* The last one first. */
 static int by_end(const void *left, const void *right)
 {
 	const struct ready *a = left, *b = right;
 
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return a->end != b->end ? (a->end > b->end ? -1 : 1) : (a->index < b->index ? -1 : a->index > b->index);
 }
 
 static int by_length(const void *left, const void *right)
@@ -310,7 +305,7 @@ static int priorities_finish(struct report *report)
 {
 	struct priorities *priorities = (struct priorities *)report;
 	size_t kept = past_kept(&priorities->past), count = 0;
-	struct ready *ready = alloc_zero(kept ? kept : 1, sizeof *ready);
+	struct ready *ready = alloc_zero(kept, sizeof *ready);
 
 	if (!ready)
 		return -ENOMEM;
