@@ -84,7 +84,7 @@ check-fast: with-tests
 	@$(CHECK) --fast
 
 check-long: deps-build-check with-tests $(ASAN_BUILD)/build.ninja $(TSAN_BUILD)/build.ninja
-	@$(CHECK) --long $(if $(SHARE),--share $(SHARE))
+	@$(CHECK) --long $(if $(SHARE),--share $(SHARE)) $(if $(BESIDE),--beside $(BESIDE))
 
 # What only the compiler finds, and only when it looks closely.
 check-release: $(RELEASE_BUILD)/build.ninja

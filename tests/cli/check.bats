@@ -24,6 +24,14 @@ setup() {
 	done
 }
 
+@test "a process that has a processor of its own: the suites are not waited for until it ends, and it not when they have" {
+	[ "$(nproc)" -gt 1 ] || skip "there is one processor"
+	sleep 60 3>&- &
+	run -0 tools/check --build "$(dirname "${ASTERISM:-build/src/cmd/asterism}")/../.." --beside $! --only "conformance, oracle"
+	[[ $output == *"passed, 0 failed"* ]] && kill -0 $!
+	kill $!
+}
+
 @test "every entry with live tests, and every file of live tests, is a suite that needs a kernel" {
 	tools/check --list --live >"$BATS_TEST_TMPDIR/all"
 	for file in tests/kernel/*/*.bats; do
