@@ -112,6 +112,14 @@ static int keep_message(struct asterism_diag *diag, struct asterism_message *mes
 	return 0;
 }
 
+/* What can be done, whatever failed for that reason. The text of ENFILE begins as that of EMFILE. */
+static const char *hint_of(const char *text)
+{
+	return strstr(text, strerror(EMFILE)) && !strstr(text, strerror(ENFILE))
+		       ? "raise the limit on open files of a process: ulimit -n"
+		       : NULL;
+}
+
 static void add_message(struct asterism_diag *diag, enum asterism_severity severity,
 			const struct diag_location *location, const char *hint, const char *format, va_list args)
 {
@@ -121,7 +129,7 @@ static void add_message(struct asterism_diag *diag, enum asterism_severity sever
 	if (!diag)
 		return;
 	vsnprintf(text, sizeof text, format, args);
-	if (keep_message(diag, &message, location, hint, text))
+	if (keep_message(diag, &message, location, hint ? hint : hint_of(text), text))
 		diag->out_of_memory = 1;
 }
 

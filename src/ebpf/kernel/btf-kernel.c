@@ -239,9 +239,11 @@ int btf_kernel_open(struct asterism_diag *diag, struct btf_kernel **opened)
 	struct stat status;
 	int result, fd = open(BTF_PATH, O_RDONLY | O_CLOEXEC);
 
+	if (fd < 0 && errno == ENOENT)
+		return diag_error(diag, NULL, -EOPNOTSUPP,
+				  "this kernel has no type information at " BTF_PATH " (CONFIG_DEBUG_INFO_BTF)");
 	if (fd < 0)
-		return diag_error(diag, NULL, errno == ENOENT ? -EOPNOTSUPP : -errno,
-				  "this kernel has no type information at " BTF_PATH " (CONFIG_DEBUG_INFO_BTF): %s",
+		return diag_error(diag, NULL, -errno, "cannot read the kernel's type information at " BTF_PATH ": %s",
 				  strerror(errno));
 	if (fstat(fd, &status) < 0 || status.st_size <= 0 || status.st_size > BYTES_MAX) {
 		result = diag_error(diag, NULL, -EINVAL, "%s has no usable size", BTF_PATH);

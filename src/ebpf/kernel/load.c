@@ -312,7 +312,8 @@ int ebpf_load_program(struct ebpf_asm *as, const struct ebpf_load_options *optio
 	if (error == -E2BIG)
 		return error;
 	if (error)
-		return diag_error(diag, NULL, error, "the program %s could not be assembled", options->name);
+		return diag_error(diag, NULL, error, "the program %s could not be assembled: %s", options->name,
+				  strerror(-error));
 	int fd = load_code(&code, options, diag);
 
 	ebpf_code_fini(&code);

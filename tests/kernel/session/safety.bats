@@ -328,6 +328,15 @@ print(0 if rows["mapped type information"] else os.path.getsize("/sys/kernel/btf
 	[ ! -e ran ]
 }
 
+@test "too few open files are told, and no feature of the kernel is missing for it" {
+	for files in 20 50 58 66 80 110; do
+		run --separate-stderr bash -c 'ulimit -n "$1"; exec "$ASTERISM" run @default -- true' - $files
+		[ "$status" -gt 1 ]
+		[[ $stderr == *"Too many open files"*"help: raise the limit on open files of a process: ulimit -n"* ]] ||
+			{ echo "$files: $stderr"; false; }
+	done
+}
+
 @test "an event that is only declared: status 2, before anything runs" {
 	printf 'EVENT A { x: i64 }\nRULE r PATTERN { A:a }\n' >declared.rule
 	run --separate-stderr -2 "$ASTERISM" run declared.rule -- touch ran
