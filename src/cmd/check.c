@@ -377,17 +377,17 @@ const struct cli_command cmd_check = {
 	.name = "check",
 	.summary = "check rule files and explain their errors",
 	.operands = "{FILE | -r TEXT}...",
-	.description = "Reads the rule files as one unit, checks names, types and patterns, and compiles them; nothing "
-		       "runs. '-' is standard input. Each error is shown with its location, the source line and a "
-		       "suggestion.\n\nRules run inside the kernel where they can. If a rule cannot, everything that "
-		       "prevents it is listed, with its location and what to write instead. What depends on this "
-		       "machine is only a warning: an event that its kernel does not raise, a field that it does not "
-		       "provide. A probe that does not exist in its file is an error, and so is a SYNCHRONOUS rule "
-		       "that cannot run in the kernel. This needs no privileges.\n\nWith -f json everything goes to "
-		       "standard output, one object per line. A message has severity (error, warning, note), file, "
-		       "line, column, end, message and help. Columns are bytes, counted from 1; end is the first "
-		       "column after the location; null means that there is none. A rule has name, sort, file, line, "
-		       "runs (kernel, user space, before the call, nowhere), why and missing.",
+	.description =
+		"Reads the rule files as one unit, checks names, types and patterns, and compiles them; nothing runs. "
+		"'-' is standard input. Each error is shown with its location, the source line and a "
+		"suggestion.\n\nRules run inside the kernel if possible. If a rule cannot, each obstacle is listed, "
+		"with its location and what to write instead. An event that this machine's kernel does not raise, or a "
+		"field that it does not provide, is only a warning. A probe that does not exist in its file is an "
+		"error, and so is a SYNCHRONOUS rule that cannot run in the kernel. This needs no privileges.\n\nWith "
+		"-f json everything goes to standard output, one object per line. A message has severity (error, "
+		"warning, note), file, line, column, end, message and help. Columns are bytes, counted from 1; end is "
+		"the first column after the location; null means that there is none. A rule has name, sort, file, "
+		"line, runs (kernel, user space, before the call, nowhere), why and missing.",
 	.options = { OPTION_EXCEPT, OPTION_FORMAT_EVENTS, OPTION_QUIET, OPTION_RULE, OPTION_SET },
 	.examples = check_examples,
 	.operands_min = 1,

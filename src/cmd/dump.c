@@ -134,13 +134,13 @@ const struct cli_command cmd_dump = {
 	.description =
 		"Shows the events of all traces, merged by time. A trace is a directory that 'asterism record' has "
 		"written, any other directory with a CTF trace, or a file of JSON lines; '-' is standard input.\n\nA "
-		"line of text has the time of the event, the CPU, the name of the thread, the ids of its process and "
-		"of itself, the event and its fields; -v adds the event's ordinal in front. With -f json an event is "
-		"one object per line, which 'asterism replay' can read. Where events were lost during recording, the "
-		"text has a line that says so; a warning and the exit status repeat it at the end.\n\nAn event is "
-		"shown if all options that select events select it. Ordinals and times refer to the whole input: "
-		"--from 1.5s is one and a half seconds after its first event, --from @TIME a time on its clock in "
-		"ns.\n\nA damaged trace is shown up to the damage, and its other streams to their end.",
+		"line of text has the time of the event, the CPU, the thread's name, its process and thread ids, the "
+		"event and its fields; -v puts the event's ordinal in front. With -f json an event is one object per "
+		"line, which 'asterism replay' can read. Where events were lost during recording, the text has a line "
+		"that says so; a warning and the exit status repeat it at the end.\n\nAn event is shown if all options "
+		"that select events select it. Ordinals and times refer to the whole input: --from 1.5s is one and a "
+		"half seconds after its first event, --from @TIME a time on its clock in ns.\n\nA damaged trace is "
+		"shown up to the damage, and its other streams to their end.",
 	.options = { OPTION_CATALOG, OPTION_CPUS, OPTION_EVENT, OPTION_FORMAT_EVENTS, OPTION_FROM, OPTION_LENIENT,
 		     OPTION_MODE, OPTION_ORDINALS, OPTION_OUTPUT, OPTION_PIDS, OPTION_TIDS, OPTION_TIMES,
 		     OPTION_TIME_FIELD, OPTION_TO, OPTION_VERBOSE },

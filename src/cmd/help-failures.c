@@ -29,10 +29,9 @@ static const struct cli_entry failures[] = {
 	    "for each such rule at once; at the end how many (calls_32bit, io_uring)", "3" } },
 	{ "asterism cannot wait for events, receive them or carry out actions, and a rule may act or something is "
 	  "recorded",
-	  { "yes, until the observed processes end; asterism retries", "at once",
-	    "2, or 4 where the kernel refuses" } },
+	  { "yes, until the observed processes end; asterism retries", "at once", "2, or 4 if the kernel refuses" } },
 	{ "the same, but no rule may act and nothing is being recorded",
-	  { "no: the session ends, the command continues", "at once", "2, or 4 where the kernel refuses" } },
+	  { "no: the session ends, the command continues", "at once", "2, or 4 if the kernel refuses" } },
 	{ "a session cannot begin: no privilege, no room for the trace, a rule that the kernel refuses",
 	  { "no: the command is not started", "at once", "2 or 4" } },
 	{ "a signal ends run or record before the session has begun, for example while programs are loaded",

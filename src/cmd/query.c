@@ -194,13 +194,12 @@ const struct cli_command cmd_query = {
 		"Runs a program in DESL, the Derived Event Specification Language. The program has three sections. "
 		"'input' names files with records. 'heuristics' derives event types from these records, with "
 		"constraints (joins and filters), groups and aggregates. 'output' names the types to write. @NAME is a "
-		"shipped query.\n\n"
-		"INPUT=FILE reads an input from another file; - is standard input. A file is CSV whose first line "
-		"names the fields, JSON lines with events or matches, a recording, or a profile in any format that "
-		"'asterism profile' reads. For gmon.out, write gmon.out:PROGRAM.\n\n"
-		"A record that divides by zero is left out, and a warning counts these records. Programs that are "
-		"printed in the thesis on DESL contain mistakes. asterism repairs most of them, with a warning for "
-		"each. It recognises the programs that cannot be repaired, and prints the corrected ones.",
+		"shipped query.\n\nINPUT=FILE reads an input from another file; - is standard input. A file is CSV "
+		"whose first line names the fields, JSON lines with events or matches, a recording, or a profile in "
+		"any format that 'asterism profile' reads. For gmon.out, write gmon.out:PROGRAM.\n\nA record is left "
+		"out if its formula divides by zero, and a warning counts these records. Programs that are printed in "
+		"the thesis on DESL contain mistakes. asterism repairs most of them, with a warning for each. It "
+		"recognises the programs that cannot be repaired, and prints the corrected ones.",
 	.options = { OPTION_CHECK, OPTION_FORMAT_QUERY, OPTION_STRICT_QUERY },
 	.words = &shipped,
 	.examples = query_examples,

@@ -345,14 +345,14 @@ const struct cli_command cmd_replay = {
 		"those that 'asterism run' finds when the same events happen.\n\nJSON lines hold one event per line: "
 		"{\"event\":\"A\",\"ts\":100,\"cpu\":0,\"pid\":1,\"tid\":1,\"x\":2}. Missing header fields are 0; the "
 		"fields of the event's type must all be given, and ts must not decrease. An invalid event ends the "
-		"replay with an error that shows its line.\n\n--from and --to replay only a part of the events, as if "
-		"there were no others: those from the first time on, and before the second.\n\n--measure and "
-		"--heartbeat measure events as 'asterism monitor' does, with or without rules. A measure is a table: "
-		"how many events, how often, the intervals between them and their jitter (RFC 3550), or statistics of "
-		"a field.\n\n--jobs sets how many worker threads match rules, besides the thread that reads the "
-		"events. One thread matches all of a rule, so a single rule is matched by the thread that reads. Rules "
-		"that match at a timeout share a thread; so do a rule that raises events and the rules that see these. "
-		"Matches, their order and the counts do not depend on the number of threads; -v shows it.",
+		"replay with an error that shows its line.\n\n--from and --to replay only the events at or after the "
+		"one time and before the other, as if there were no others.\n\n--measure and --heartbeat measure "
+		"events as 'asterism monitor' does, with or without rules. A measure is a table: how many events, how "
+		"often, the intervals between them and their jitter (RFC 3550), or statistics of a field.\n\n--jobs "
+		"sets how many worker threads match rules, besides the thread that reads the events. Each rule is "
+		"matched by one thread; a single rule is matched by the reading thread. All rules that match at a "
+		"timeout share a thread, and so do rules that raise events with the rules that see them. Matches, "
+		"their order and the counts do not depend on the number of threads; -v shows it.",
 	.options = { OPTION_CATALOG,       OPTION_ENGINE,       OPTION_EVERY,
 		     OPTION_EXCEPT,        OPTION_HEARTBEAT,    OPTION_MEASURE,
 		     OPTION_FAIL_ON_MATCH, OPTION_FORMAT,       OPTION_FROM,

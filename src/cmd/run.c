@@ -190,14 +190,15 @@ const struct cli_command cmd_run = {
 		"standard error. With -f json the last line holds the statistics.\n\n--snapshot DIR also keeps events "
 		"in memory, where the newest replace the oldest. -e says which events (default: those that the rules "
 		"name, and those about processes, switches, system calls and faults), --ring how much memory, --last "
-		"how far back a snapshot goes. Each match writes these events, annotated with the match, as a trace in "
-		"a new directory below DIR; so does SIGUSR1. 'asterism dump DIR/RULE-1' shows the first snapshot of a "
-		"rule, and 'asterism replay' reads it, too.\n\nWhen a rule matches, the actions in its DO { CALL ... } "
-		"are carried out: in the kernel where possible, before the thread that completed the match continues, "
-		"else by asterism. 'asterism help actions' lists all actions. Those that change the system are only "
-		"reported unless --allow-actions or the file of --policy allows them. They never affect process 1, "
-		"asterism itself or, unless the policy says outside-scope, a process that is not observed. When the "
-		"session ends, stopped and frozen processes continue, and boosted priorities are restored.",
+		"how far back a snapshot goes. At each match, and at SIGUSR1, asterism writes these events as a trace "
+		"in a new directory below DIR; a match is annotated in it. 'asterism dump DIR/RULE-1' shows the first "
+		"snapshot of a rule, and 'asterism replay' reads it, too.\n\nWhen a rule matches, the actions in its "
+		"DO { CALL ... } are carried out: in the kernel where possible, before the thread that completed the "
+		"match continues, else by asterism. 'asterism help actions' lists all actions. Those that change the "
+		"system are only reported unless --allow-actions or the file of --policy allows them. They never "
+		"affect process 1, asterism itself or, unless the policy says outside-scope, a process that is not "
+		"observed. When the session ends, stopped and frozen processes continue, and boosted priorities are "
+		"restored.",
 	.options = { OPTION_CGROUP,
 		     OPTION_CONTAINER,
 		     OPTION_UNIT,

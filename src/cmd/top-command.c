@@ -273,21 +273,20 @@ const struct cli_command cmd_top = {
 	.name = "top",
 	.summary = "show live statistics of rules and processes",
 	.operands = "[FILE...]",
-	.description =
-		"Shows what happened since the last refresh. For each rule: matches and runs, the CPU share of its BPF "
-		"programs, losses, and the process with most of its matches. For each process: how long its threads "
-		"ran, were ready and were blocked, in percent of the time; 100 is one thread all the time.\n\nTwo "
-		"programs in the kernel count for all processes and send no events, so the cost hardly depends on the "
-		"number of events. A thread appears after its first context switch; one that sleeps all the time does "
-		"not.\n\nFILEs are rules that run over the whole machine while top runs; their actions are only "
-		"reported. Cost is measured per file: a \" means the same as the line above. With --socket the rules "
-		"are those of asterismd; their cost is known only if asterismd runs with --measure, and processes are "
-		"shown only if privileges allow it.\n\n--transitions shows how often each transition of a rule was "
-		"tried, taken and held, and how often each of its conditions was asked and true, since the rule was "
-		"loaded (docs/why.md); t goes on to the next rule. asterismd needs --count-transitions for "
-		"that.\n\nKeys: q quits; space pauses; / "
-		"filters processes by a part of their names, and Escape clears the filter; r, w, b, s and p sort by "
-		"time running, waiting for a CPU, blocked, by switches and by process.",
+	.description = "Shows what happened since the last refresh. For each rule: matches and runs, the CPU share of "
+		       "its BPF programs, losses, and the process with most of its matches. For each process: how long "
+		       "its threads ran, were ready and were blocked, in percent of the time; 100 is one thread all "
+		       "the time.\n\nTwo programs in the kernel count for all processes and send no events, so the "
+		       "cost hardly depends on the number of events. A thread appears after its first context switch; "
+		       "one that sleeps all the time does not.\n\nFILEs are rules that run over the whole machine "
+		       "while top runs; their actions are only reported. Cost is measured per file: a \" means the "
+		       "same as the line above. With --socket the rules are those of asterismd; their cost is known "
+		       "only if asterismd runs with --measure, and processes are shown only if privileges allow "
+		       "it.\n\n--transitions shows how often each transition of a rule was tried, taken and held, and "
+		       "how often each of its conditions was asked and true, since the rule was loaded (docs/why.md); "
+		       "the key t shows the next rule. asterismd needs --count-transitions for that.\n\nKeys: q quits; "
+		       "space pauses; / filters processes by a part of their names, and Escape clears the filter; r, "
+		       "w, b, s and p sort by time running, waiting for a CPU, blocked, by switches and by process.",
 	.options = { OPTION_BATCH, OPTION_INTERVAL, OPTION_LOOKS, OPTION_SOCKET, OPTION_TRANSITIONS },
 	.examples = top_examples,
 	.run = run_top,

@@ -172,9 +172,9 @@ static const struct cli_section signals = {
 		(const struct cli_entry[]){
 			{ "SIGHUP",
 			  { "reload the rules directory and reopen the output; units with unchanged files keep "
-			    "running, and a file with errors leaves its unit as it is" } },
+			    "running, and so does a unit whose new file has errors" } },
 			{ "SIGUSR1", { "reopen only the output, for logrotate(8)" } },
-			{ "SIGTERM", { "exit, as for SIGINT" } },
+			{ "SIGTERM", { "exit; SIGINT does the same" } },
 			{ NULL, { NULL } },
 		},
 };

@@ -105,24 +105,21 @@ const struct cli_command cmd_counters = {
 	.operands = "[list | cycles | read TYPE... [-- COMMAND [ARGUMENT...]]]",
 	.operands_max = 33,
 	.launches = true,
-	.description =
-		"Each counter of the CPUs and the system has a type. The type has a name, a kind and a unit. The kinds "
-		"are single (at most once per cycle), duration (cycles or time while a condition holds), multi "
-		"(several times per cycle), threshold (cycles in which a limit is exceeded) and gauge (a state, which "
-		"is not summed). A derived type is computed from other types by a formula. Classes group types, and "
-		"inherit types from other classes.\n\n"
-		"--probe opens and reads each source once. A type is then available, approximate or not here. "
-		"Approximate means that the source counts something similar.\n\n"
-		"'read' counts the whole machine, for one second. With --interval it reads repeatedly, until a signal "
-		"comes or --count readings are done. Sources of perf need root, CAP_PERFMON, or a "
-		"kernel.perf_event_paranoid of 0 to count the whole machine.\n\n"
-		"With a command, 'read' counts the command and its descendants. It reads once when the command ends, "
-		"or at each --interval. The exit status is that of the command. A source in /proc still counts the "
-		"whole machine.\n\n"
-		"The operands of a derived type are counted together, as one group of perf. If the CPU has too few "
-		"counters, the kernel multiplexes them. Values are then scaled, and the share of the time that was "
-		"counted is shown. If a type was never counted, the status is 3.\n\n"
-		"--catalog adds the types of a catalog to the shipped ones.",
+	.description = "Each counter of the CPUs and the system has a type. The type has a name, a kind and a unit. "
+		       "The kinds are single (at most once per cycle), duration (cycles or time while a condition "
+		       "holds), multi (several times per cycle), threshold (cycles in which a limit is exceeded) and "
+		       "gauge (a state, which is not summed). A derived type is computed from other types by a "
+		       "formula. Classes group types, and inherit types from other classes.\n\n--probe opens and reads "
+		       "each source once. A type is then available, approximate or not here. Approximate means that "
+		       "the source counts something similar.\n\n'read' counts the whole machine, for one second. With "
+		       "--interval it reads repeatedly, until a signal ends it or --count readings are done. perf "
+		       "sources need root, CAP_PERFMON, or a kernel.perf_event_paranoid of 0 to count the whole "
+		       "machine.\n\nWith a command, 'read' counts the command and its descendants. It reads once when "
+		       "the command ends, or at each --interval. The exit status is that of the command. A source in "
+		       "/proc still counts the whole machine.\n\nThe operands of a derived type are counted together, "
+		       "as one perf group. If the CPU has too few counters, the kernel multiplexes them. Values are "
+		       "then scaled, and the share of the time that was counted is shown. If a type was never counted, "
+		       "the status is 3.\n\n--catalog adds the types of a catalog to the shipped ones.",
 	.words = &(const struct cli_section){ .title = "OPERATIONS", .heading = "Operations", .entries = rows },
 	.options = { OPTION_CATALOG, OPTION_EXPLAIN, OPTION_FORMAT_EVENTS, OPTION_PLATFORM, OPTION_PROBE,
 		     OPTION_READ_INTERVAL, OPTION_READS },

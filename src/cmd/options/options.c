@@ -114,9 +114,10 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_PROBE] = { "probe", 0, CLI_FLAG,
 			   .help = "show which counters this machine has, and why others are missing" },
 	[OPTION_PROVE] = { "prove", 0, CLI_TIME, "TIME", NULL,
-			   "run for TIME, and draw how long evaluations took against what was guaranteed" },
+			   "run for TIME, and chart the evaluation times against the guarantee" },
 	[OPTION_RAISE] = { "raise", 0, CLI_FLAG,
-			   .help = "raise what rules EMIT as sensor events for other monitors and sessions" },
+			   .help = "raise the events that rules EMIT as sensor events, for other monitors and "
+				   "sessions" },
 	[OPTION_SCHEDULE] = { "policy", 0, CLI_CHOICE, "POLICY", policy_choices,
 			      "scheduling policy: deadline (default), fifo, or best-effort" },
 	[OPTION_SENSOR] = { "sensor", 0, CLI_TEXT, "NAME,rate=N/TIME,...", NULL,
@@ -153,7 +154,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 	[OPTION_EXPLAIN] = { "explain", 0, CLI_TEXT, "TYPE", NULL,
 			     "explain a counter type: classes, kind, unit, source, formula, known misprints" },
 	[OPTION_EXPORT] = { "type", 't', CLI_CHOICE, "TYPE", export_choices,
-			    "the format: callgrind (default) or csv; of estimated stacks: folded, pprof, "
+			    "the format: callgrind (default) or csv; for estimated stacks: folded, pprof, "
 			    "speedscope or svg (a flame graph)" },
 	[OPTION_FAIL_ON_MATCH] = { "fail-on-match", 0, CLI_FLAG, .help = "exit with status 1 if a rule matched" },
 	[OPTION_FLIGHT] = { "flight", 0, CLI_FLAG,
@@ -243,7 +244,7 @@ const struct cli_option option_rows[OPTION_COUNT] = {
 			    "write the time of threads by state and reason, in ns, as folded stacks to FILE",
 			    .complete = CLI_COMPLETE_FILE },
 	[OPTION_SPEEDSCOPE] = { "speedscope", 0, CLI_TEXT, "FILE", NULL,
-				"write the same for https://www.speedscope.app to FILE",
+				"write the time of threads by state and reason for https://www.speedscope.app to FILE",
 				.complete = CLI_COMPLETE_FILE },
 	[OPTION_THREAD] = { "thread", 0, CLI_NUMBER, "TID", NULL,
 			    "the critical path of this thread, instead of the command's", .most = 1 << 22 },

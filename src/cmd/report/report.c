@@ -409,17 +409,17 @@ const struct cli_command cmd_report = {
 	.operands = "TRACE...",
 	.operands_min = 1,
 	.description =
-		"Reads all traces of one machine once (asterism-dump(1) says what a trace is), finds out in which "
-		"state each thread was when - running, ready, or blocked and why - and writes reports about it. If a "
-		"trace lacks events for a report, the report names them; 'record --for-report' records all of "
-		"them.\n\nIf only some processes were recorded, the rest of the system is shown as 'others'. Where "
-		"events were lost, states are unknown until the next event that shows them.\n\nIn text, tables have at "
-		"most 30 rows; -v shows all. JSON and CSV have all rows; their times are in ns, either since the first "
-		"event or as durations. The report 'slices', every interval of every thread, is written only if --only "
-		"names it.\n\n--rules runs rules over the traces first; their matches are in the report 'matches', and "
-		"on the HTML page.\n\n--perfetto, --chrome, --folded and --speedscope write files for other viewers. "
-		"With one of them, reports are only written if -o, -f or --only asks for them.\n\n--redact omits the "
-		"names of threads, programs and files.",
+		"Reads all traces of one machine once (asterism-dump(1) says what a trace is), works out the state of "
+		"each thread over time - running, ready, or blocked and why - and writes reports about it. If a trace "
+		"lacks events for a report, the report names them; 'record --for-report' records all of them.\n\nIf "
+		"only some processes were recorded, the rest of the system is shown as 'others'. Where events were "
+		"lost, states are unknown until the next event that shows them.\n\nIn text, tables have at most 30 "
+		"rows; -v shows all. JSON and CSV have all rows; their times are in ns, either since the first event "
+		"or as durations. The report 'slices', every interval of every thread, is written only if --only names "
+		"it.\n\n--rules runs rules over the traces first; their matches are in the report 'matches', and on "
+		"the HTML page.\n\n--perfetto, --chrome, --folded and --speedscope write files for other viewers. With "
+		"one of them, reports are only written if -o, -f or --only asks for them.\n\n--redact omits the names "
+		"of threads, programs and files.",
 	.options = { OPTION_CATALOG,      OPTION_CHROME,     OPTION_FOLDED,       OPTION_FORMAT_REPORT, OPTION_FROM,
 		     OPTION_LENIENT,      OPTION_MODE,       OPTION_ONLY,         OPTION_OUTPUT,        OPTION_PAIR,
 		     OPTION_PERFETTO,     OPTION_REDACT,     OPTION_RULES_REPORT, OPTION_SET,           OPTION_SIZE,

@@ -238,11 +238,11 @@ const struct cli_command cmd_test = {
 	.summary = "run the tests of rules",
 	.operands = "DIR|@NAME...",
 	.description =
-		"Runs the tests in DIR/tests, where DIR has *.rule files, or those of each such directory in DIR. "
+		"Runs the tests in DIR/tests. DIR is a directory with *.rule files, or one with such directories. "
 		"@NAME is the directory of a shipped rule. A test NAME has these files:\n\ntests/NAME.jsonl holds "
 		"events to replay; fields that are not given are 0 or empty. tests/NAME.events is a program that "
-		"writes such events. tests/NAME.sh is a program that does what the rule looks for, or nearly: it is "
-		"observed live, and recorded, and the recording is replayed. tests/NAME.set holds parameters, one "
+		"writes such events. tests/NAME.sh is a program that does what the rule looks for, or nearly; asterism "
+		"observes it live, records it, and replays the recording. tests/NAME.set holds parameters, one "
 		"NAME=VALUE per line.\n\ntests/NAME.expect lists the expected matches in their order, one JSON object "
 		"per line. A match must have every member of its object, and there may be no other match; an empty "
 		"file means no match at all. A string such as \">=100\" compares a number, and \"count\" makes a line "
