@@ -30,7 +30,7 @@
 	"sys_enter_renameat2,file_opened,"                                                                          \
 	"descriptor_made,descriptor_refused,descriptor_state,root_left,chroot_begun,chroot_done,program_connected," \
 	"program_half_connected,program_piped,connection_piped,"                                                    \
-	"file_reached,file_run,run_from_temporary,program_changed,cred_change,"                                     \
+	"file_reached,file_run,script_begun,run_from_temporary,program_changed,cred_change,"                        \
 	"cred_change_end,cred_exec,"                                                                                \
 	"inet_sock_set_state,page_fault_user,signal_generate,signal_deliver"
 

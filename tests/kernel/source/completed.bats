@@ -189,6 +189,19 @@ c = socket.create_connection(s.getsockname())'
 	[ "$(printf '%s\n' "${lines[@]:0:3}")" = $'flags:2,same:true\nflags:18,same:true\nflags:16,same:true' ]
 }
 
+@test "a shell begins a script, whatever its options; what a redirection reads is none" {
+	echo 'exec 2>/dev/null; read -r line <data; exec 3<data; while read -r line; do :; done <&3' >script
+	echo one >data
+	run observe 'script_begun:s } RETURN { s.path AS path, (s.ino == '"$(stat -c %i script)"') AS is_it' '
+for command in (["bash", "-u", "script"], ["/usr/bin/dash", "-eu", "script"], ["dash", "-c", ". ./script"], ["bash", "-c", "read -r line <script"],
+                ["sh", "-c", "exec 4<script; grep -q x <&4"], ["grep", "-q", "x", "script"], ["bash", "-c", "exec 11>>data 12<&11"]):
+    os.spawnvp(os.P_WAIT, command[0], command)'
+	echo "$output"
+	[ "$output" = "path:$PWD/script,is_it:true
+path:$PWD/script,is_it:true
+path:$PWD/script,is_it:true" ]
+}
+
 @test "what is run from a folder for temporary files, and what is not" {
 	cp /bin/true program
 	chmod 1777 .
