@@ -207,23 +207,26 @@ path:$PWD/script,is_it:true" ]
 	chmod 1777 .
 	printf '#!/bin/sh\ntrue\n' >script
 	chmod +x script
-	mkdir -p deep/er && cp program script deep/er
+	echo 1 >script.py
+	mkdir -p deep/er && cp program script script.py deep/er
 	run observe 'run_from_temporary:r } RETURN { r.program AS program' '
 here = os.getcwd()
-for command in (["./program"], [here + "/program"], ["deep/er/program"], ["./script"], ["/bin/true"], ["sh", "script"], ["sh", "-c", "true"],
-                ["/bin/sh", "deep/er/script"], ["python3", "-c", ""], ["bash", "/dev/null"]):
+for command in (["./program"], [here + "/program"], ["deep/er/program"], ["./script"], ["/bin/true"], ["perl", "script.py"], ["sh", "-c", "true"],
+                ["/usr/bin/python3", "-u", "deep/er/script.py"], ["perl", "-w", here + "/script.py"], ["python3", "-c", ""], ["perl", "-e", "1", "script.py"],
+                ["python3", "/dev/null"]):
     os.spawnvp(os.P_WAIT, command[0], command)'
 	[ "$output" = "program:./program
 program:$PWD/program
 program:deep/er/program
 program:./script
-program:script
-program:deep/er/script" ]
+program:script.py
+program:deep/er/script.py
+program:$PWD/script.py" ]
 	mkdir -p /var/lib/asterism-test.$$
-	cp script program /var/lib/asterism-test.$$
+	cp script script.py program /var/lib/asterism-test.$$
 	run observe 'run_from_temporary:r } RETURN { r.program AS program' "
 os.chdir('/var/lib/asterism-test.$$')
-for command in (['./program'], ['./script'], ['sh', 'script']):
+for command in (['./program'], ['./script'], ['perl', 'script.py']):
     os.spawnvp(os.P_WAIT, command[0], command)"
 	rm -r /var/lib/asterism-test.$$
 	[ -z "$output" ]
