@@ -23,8 +23,8 @@
  * the kernel.
  */
 #define USUAL                                                                                                       \
-	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,task_rename,process_state,thread_"   \
-	"state,"                                                                                                    \
+	"sched_process_fork,sched_process_exec,sched_process_exit,process_exit,command_missing,task_rename,"        \
+	"process_state,thread_state,"                                                                               \
 	"sched_switch,sched_leave,sched_waking,sched_wakeup,sched_wakeup_new,"                                      \
 	"sys_enter,sys_exit,sys_enter_open,sys_enter_openat,sys_enter_openat2,sys_enter_creat,sys_enter_rename,"    \
 	"sys_enter_renameat2,file_opened,"                                                                          \
