@@ -162,6 +162,14 @@ int asterism_rules_crowded(const struct asterism_rules *rules, size_t index, uin
 int asterism_rules_bypassed(const struct asterism_rules *rules, size_t index, uint64_t *calls_32bit,
 			    uint64_t *io_uring);
 
+/*
+ * In the same way how many events rule number index has not seen completely since the unit was activated last: unread
+ * of struct asterism_rule_info. *event = the type of the last of them, valid as long as the unit, NULL where it is not
+ * known; *pid its process, 0 where that is not. Returns 0, or -EINVAL (no such rule).
+ */
+int asterism_rules_unread(const struct asterism_rules *rules, size_t index, uint64_t *unread, const char **event,
+			  uint32_t *pid);
+
 /* What a unit has counted, over all activations. */
 struct asterism_rules_stats {
 	size_t size;      /* sizeof (struct asterism_rules_stats), set by the caller */

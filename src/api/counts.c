@@ -28,6 +28,10 @@ static void add_past(const struct program_rule_stats *past, struct program_rule_
 	stats->lost += past->lost;
 	stats->divisions_by_zero += past->divisions_by_zero;
 	stats->unread += past->unread;
+	if (!stats->unread_type) {
+		stats->unread_type = past->unread_type;
+		stats->unread_pid = past->unread_pid;
+	}
 	stats->calls_32bit += past->calls_32bit;
 	stats->io_uring += past->io_uring;
 	stats->excepted += past->excepted;

@@ -345,6 +345,20 @@ int asterism_rules_bypassed(const struct asterism_rules *rules, size_t index, ui
 	return 0;
 }
 
+int asterism_rules_unread(const struct asterism_rules *rules, size_t index, uint64_t *unread, const char **event,
+			  uint32_t *pid)
+{
+	const struct program_rule_stats *stats = look_at_rule(rules, index);
+
+	if (!stats)
+		return -EINVAL;
+	*unread = stats->unread;
+	*event = stats->unread_type ? program_text(rules->program, rules->program->types[stats->unread_type - 1].name)
+				    : NULL;
+	*pid = stats->unread_pid;
+	return 0;
+}
+
 int asterism_rules_stats(const struct asterism_rules *rules, struct asterism_rules_stats *stats)
 {
 	struct ebpf_run_time time = { 0 };

@@ -220,6 +220,29 @@ static void look_for_bypass(struct daemon *daemon, struct unit *unit, size_t rul
 		 unit->name, info.name, calls_32bit, io_uring);
 }
 
+/* A rule that could not read an event, or not whole, may have missed a match: told the first time. */
+static void look_for_unread(struct unit *unit, size_t rule)
+{
+	struct asterism_rule_info info = { .size = sizeof info };
+	char last[128] = "", process[32] = "";
+	uint64_t unread;
+	const char *event;
+	uint32_t pid;
+
+	if (unit->counts[rule].unread || asterism_rules_unread(unit->rules, rule, &unread, &event, &pid) || !unread ||
+	    asterism_rules_info(unit->rules, rule, &info))
+		return;
+	unit->counts[rule].unread = true;
+	if (pid)
+		snprintf(process, sizeof process, " of process %" PRIu32, pid);
+	if (event)
+		snprintf(last, sizeof last, "; %s: %.64s%s", unread == 1 ? "it was" : "the last one", event, process);
+	log_line(LOG_LEVEL_WARNING,
+		 "%s: rule %s did not see %" PRIu64 " %s completely: a string could not be read, or was truncated; "
+		 "matches may be missing%s; 'asterism record -e %s' records such events",
+		 unit->name, info.name, unread, unread == 1 ? "event" : "events", last, event ? event : "EVENT");
+}
+
 void daemon_count_second(struct daemon *daemon)
 {
 	for (struct unit *unit = daemon->units.first; unit; unit = unit->next) {
@@ -228,6 +251,7 @@ void daemon_count_second(struct daemon *daemon)
 				report_refused(daemon, unit, i);
 			look_for_crowd(daemon, unit, i);
 			look_for_bypass(daemon, unit, i);
+			look_for_unread(unit, i);
 			unit->counts[i].handed_now = unit->counts[i].refused_now = 0;
 		}
 	}

@@ -20,6 +20,7 @@ struct unit_rule {
 	uint64_t handed, refused, below_severity; /* the last: of a rule that matters too little to be told */
 	bool crowded;                             /* that places were missing is told */
 	bool bypassed;                            /* that calls were no events is told */
+	bool unread;                              /* that events were not seen completely is told */
 	uint32_t severity;                        /* of the rule, as asterism_rule_info has it */
 };
 

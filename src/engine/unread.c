@@ -88,10 +88,12 @@ static enum known known_of(const struct engine *engine, const struct engine_rule
 	return known;
 }
 
-static void count_unread(struct engine_rule *rule)
+static void count_unread(struct engine_rule *rule, uint32_t type, uint32_t pid)
 {
 	engine_mark_all(rule);
 	rule->stats.unread++;
+	rule->stats.unread_type = type + 1;
+	rule->stats.unread_pid = pid;
 }
 
 static bool takes_type(const struct engine *engine, const struct program_rule *rule, uint32_t type)
@@ -107,7 +109,7 @@ void engine_unread_unknown(struct engine *engine, uint32_t type)
 	for (uint32_t i = 0; i < engine->program->rule_count; i++)
 		if ((!engine->options.rules || engine->options.rules[i]) &&
 		    takes_type(engine, engine->rules[i].image, type))
-			count_unread(&engine->rules[i]);
+			count_unread(&engine->rules[i], type, 0);
 }
 
 void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row, const struct engine_event *event)
@@ -121,6 +123,6 @@ void engine_unread_pass(struct engine *engine, const struct engine_dispatch *row
 			engine_pass_one(engine, entry, event);
 		entry->rule->doubts = false;
 		if (known != KNOWN_WHOLE)
-			count_unread(entry->rule);
+			count_unread(entry->rule, event->record->type, event->record->pid);
 	}
 }

@@ -104,6 +104,8 @@ struct program_rule_stats {
 	uint64_t lost;           /* everything lost for this rule: refused runs, unraised, ring, map and lock losses */
 	uint64_t divisions_by_zero;
 	uint64_t unread;      /* events that the rule did not see, or not whole: what it looks at could not be read */
+	uint32_t unread_type; /* 1 + the type of the last of these; 0: none, or not known; */
+	uint32_t unread_pid;  /* and its process; 0: not known */
 	uint64_t calls_32bit; /* system calls of 32-bit code while the rule looked for system calls: none is an event */
 	uint64_t io_uring;    /* operations of io_uring that did what a call does for which the rule looked: no event */
 	uint64_t excepted;    /* matches that an exception kept from being told and from acting; not among matches */

@@ -12,6 +12,7 @@ enum {
 	EACH_MAX = 5,  /* so many rules have a line each */
 	NAMED_MAX = 8, /* of the rules of one line */
 	NAMES_BYTES = 600,
+	LAST_BYTES = 128,
 };
 
 struct missed_kind {
@@ -54,11 +55,31 @@ static uint64_t missed_count(const struct session_totals *totals, const struct m
 	return missed_by(&totals->rules[rule], kind);
 }
 
-static void warn_of_rule(const struct program *program, uint32_t rule, const struct missed_kind *kind, uint64_t count)
+/* "; the last one: sys_enter_openat of process 5" of what was not seen completely, as far as it is known. */
+static void name_last(const struct program *program, const struct program_rule_stats *stats,
+		      const struct missed_kind *kind, char text[static LAST_BYTES])
 {
-	cli_warning("%s %s did not see %" PRIu64 " %s: %s; matches may be missing", program_sort(&program->rules[rule]),
-		    program_text(program, program->rules[rule].name), count, count == 1 ? kind->one : kind->many,
-		    kind->why);
+	int length;
+
+	text[0] = 0;
+	if (kind->counter != offsetof(struct program_rule_stats, unread) || !stats->unread_type)
+		return;
+	length = snprintf(text, LAST_BYTES, "; %s: %.64s", stats->unread == 1 ? "it was" : "the last one",
+			  program_text(program, program->types[stats->unread_type - 1].name));
+	if (stats->unread_pid)
+		snprintf(text + length, LAST_BYTES - (size_t)length, " of process %" PRIu32, stats->unread_pid);
+}
+
+static void warn_of_rule(const struct program *program, uint32_t rule, const struct missed_kind *kind,
+			 const struct program_rule_stats *stats)
+{
+	uint64_t count = missed_by(stats, kind);
+	char last[LAST_BYTES];
+
+	name_last(program, stats, kind, last);
+	cli_warning("%s %s did not see %" PRIu64 " %s: %s; matches may be missing%s",
+		    program_sort(&program->rules[rule]), program_text(program, program->rules[rule].name), count,
+		    count == 1 ? kind->one : kind->many, kind->why, last);
 }
 
 /* ": a, b and 3 more", of all rules that missed so many. */
@@ -101,17 +122,18 @@ static void report_rules(const struct program *program, const struct session_tot
 {
 	uint64_t count = missed_count(totals, kind, rule);
 	uint32_t rules = count_like(totals, kind, rule);
-	char names[NAMES_BYTES];
+	char names[NAMES_BYTES], last[LAST_BYTES];
 
 	if (rules <= EACH_MAX) {
 		for (uint32_t i = rule; i < totals->rule_count; i++)
 			if (missed_count(totals, kind, i) == count)
-				warn_of_rule(program, i, kind, count);
+				warn_of_rule(program, i, kind, &totals->rules[i]);
 		return;
 	}
 	name_rules(program, totals, kind, rule, names);
-	cli_warning("%u rules did not see %" PRIu64 " %s: %s; matches may be missing%s", rules, count,
-		    count == 1 ? kind->one : kind->many, kind->why, names);
+	name_last(program, &totals->rules[rule], kind, last);
+	cli_warning("%u rules did not see %" PRIu64 " %s: %s; matches may be missing%s%s", rules, count,
+		    count == 1 ? kind->one : kind->many, kind->why, names, last);
 }
 
 void missed_tell(const struct program *program, uint32_t rule, const struct program_rule_stats *stats, unsigned *told)
@@ -122,7 +144,7 @@ void missed_tell(const struct program *program, uint32_t rule, const struct prog
 		if (!kinds[k].at_once || !count || *told & 1U << k)
 			continue;
 		*told |= 1U << k;
-		warn_of_rule(program, rule, &kinds[k], count);
+		warn_of_rule(program, rule, &kinds[k], stats);
 	}
 }
 

@@ -364,4 +364,6 @@ void ebpf_matcher_stats(const struct ebpf_matcher *matcher, uint32_t rule, struc
 	stats->lost = counter(&control->lost);
 	stats->divisions_by_zero = counter(&control->divisions);
 	stats->unread = counter(&control->unread);
+	stats->unread_type = (uint32_t)(stats->unread >> MATCHER_UNREAD_BITS);
+	stats->unread &= (1ULL << MATCHER_UNREAD_BITS) - 1;
 }

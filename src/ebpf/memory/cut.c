@@ -38,6 +38,7 @@ void emit_count_unread(struct emit *emit)
 	ebpf_note(emit->as, "unread for %s", program_text(emit->program, emit->rule->name));
 	emit_count(emit, CONTROL(unread), 1);
 	ebpf_atomic_add(emit->as, R1, CONTROL(epoch), R2);
+	ebpf_store_imm(emit->as, BPF_H, R1, CONTROL(unread) + MATCHER_UNREAD_BITS / 8, (int32_t)emit->event->type + 1);
 }
 
 void emit_count_cut(struct emit *emit)

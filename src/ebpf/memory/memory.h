@@ -46,9 +46,11 @@ struct matcher_control {
 	uint64_t refused; /* pool_exhausted */
 	uint64_t lost;
 	uint64_t divisions;
-	uint64_t unread;
+	uint64_t unread; /* the upper 16 bits: 1 + the type of the last of them */
 	uint64_t unraised;
 };
+
+enum { MATCHER_UNREAD_BITS = 48 };
 
 /* Of one rule and one CPU: what changes with every run. */
 struct matcher_cpu {

@@ -244,6 +244,10 @@ static void add_stats(struct program_rule_stats *stats, const struct program_rul
 	stats->lost += more->lost;
 	stats->divisions_by_zero += more->divisions_by_zero;
 	stats->unread += more->unread;
+	if (more->unread_type) {
+		stats->unread_type = more->unread_type;
+		stats->unread_pid = more->unread_pid;
+	}
 	stats->excepted += more->excepted;
 }
 

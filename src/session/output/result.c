@@ -272,9 +272,25 @@ void result_write_json(FILE *stream, const struct program *program, const struct
 	fputs("}\n", stream);
 }
 
-static void put_rule_stats(FILE *stream, const struct program_rule *rule, const struct program_rule_stats *stats,
-			   uint64_t unreported)
+/* How many events the rule did not see completely; of the last one, where it is known, type and process. */
+static void put_unread(FILE *stream, const struct program *program, const struct program_rule_stats *stats)
 {
+	if (!stats->unread)
+		return;
+	if (stats->unread_type) {
+		fputs(",\"unread_event\":", stream);
+		result_put_string(stream, program_text(program, program->types[stats->unread_type - 1].name));
+	}
+	if (stats->unread_pid)
+		fprintf(stream, ",\"unread_pid\":%" PRIu32, stats->unread_pid);
+	fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
+}
+
+static void put_rule_stats(FILE *stream, const struct program *program, uint32_t index,
+			   const struct program_rule_stats *stats, uint64_t unreported)
+{
+	const struct program_rule *rule = &program->rules[index];
+
 	fprintf(stream,
 		"{\"matches\":%" PRIu64 ",\"runs_opened\":%" PRIu64 ",\"runs_live_max\":%" PRIu64
 		",\"pool_exhausted\":%" PRIu64 ",\"replaced\":%" PRIu64 ",\"lost\":%" PRIu64,
@@ -282,8 +298,7 @@ static void put_rule_stats(FILE *stream, const struct program_rule *rule, const 
 		stats->lost);
 	if (stats->divisions_by_zero)
 		fprintf(stream, ",\"divisions_by_zero\":%" PRIu64, stats->divisions_by_zero);
-	if (stats->unread)
-		fprintf(stream, ",\"unread\":%" PRIu64, stats->unread);
+	put_unread(stream, program, stats);
 	if (stats->calls_32bit)
 		fprintf(stream, ",\"calls_32bit\":%" PRIu64, stats->calls_32bit);
 	if (stats->io_uring)
@@ -352,7 +367,7 @@ void result_write_stats(FILE *stream, const struct program *program, const struc
 			putc(',', stream);
 		result_put_string(stream, program_text(program, program->rules[i].name));
 		putc(':', stream);
-		put_rule_stats(stream, &program->rules[i], &totals->rules[i], result_unreported(program, totals, i));
+		put_rule_stats(stream, program, i, &totals->rules[i], result_unreported(program, totals, i));
 	}
 	putc('}', stream);
 	result_put_tallies(stream, &totals->tallies);

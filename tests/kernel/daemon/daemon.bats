@@ -344,6 +344,22 @@ await_waiting() {
 	[ "$(asked 'u["small.rule"]["rules"][0]["replaced"]')" = 8 ]
 }
 
+@test "a rule that could not read an event is named in the log, and the event" {
+	echo 'RULE opens PATTERN { sys_enter_openat:o } WHERE { o.filename LIKE "/nowhere/*" }' >rules/opens.rule
+	mkfifo go
+	python3 -S -c 'import ctypes
+open("go").read()
+for _ in range(3): ctypes.CDLL(None).openat(-100, ctypes.c_void_p(8), 0)' 3>&- 6<&- 7>&- &
+	local opens=$!
+	start --pid "$opens"
+	echo >go
+	wait "$opens"
+	await 'opens.rule: rule opens did not see 3 events completely' log
+	grep -q "rule opens did not see 3 events completely: .*; the last one: sys_enter_openat; 'asterism record -e sys_enter_openat'" log
+	sleep 2
+	[ "$(grep -c 'completely' log)" = 1 ]
+}
+
 @test "a rule that io_uring goes round is named in the log, the output and the metrics" {
 	local plant=$build/tests/kernel/plant-io-uring
 	[ "$("$plant" probe)" = ok ] || skip "io_uring is refused here: $("$plant" probe)"

@@ -56,7 +56,8 @@ setup() {
 		[[ $output == *"\"match\":\"${end#* }\""*'"tainted":true'* ]]
 		[[ ${lines[-1]} =~ '"other":{'[^}]*'"unread":1}' && ${lines[-1]} =~ '"ends":{'[^}]*'"unread":1}' ]]
 		[[ ${lines[-1]} =~ '"begins":{"matches":1,'[^}]*'"lost":0}' ]]
-		[[ $stderr == *"rule ends did not see 1 event completely"* ]]
+		[[ $stderr == *"rule ends did not see 1 event completely: "*"; it was: sys_enter_openat"* ]]
+		[[ ${lines[-1]} == *'"unread_event":"sys_enter_openat","unread":1}'* ]]
 	done
 }
 
