@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int scratch_open(void)
@@ -24,8 +26,18 @@ int scratch_open(void)
 	return failure;
 }
 
+/* Beyond that limit the system would end the process by a signal. */
+static bool may_reach(uint64_t end)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
 int scratch_write(int fd, const void *bytes, size_t count, uint64_t at)
 {
+	if (!may_reach(at + count))
+		return -EFBIG;
 	for (const char *from = bytes; count != 0;) {
 		ssize_t done = pwrite(fd, from, count, (off_t)at);
 		if (done < 0 && errno == EINTR)
@@ -57,7 +69,7 @@ int scratch_read(int fd, void *bytes, size_t count, uint64_t at)
 /* The room is taken at once: behind a mapping, a full disk would end the process. */
 void *scratch_map(size_t count)
 {
-	int fd = scratch_open();
+	int fd = may_reach(count) ? scratch_open() : -EFBIG;
 	void *map = MAP_FAILED;
 
 	if (fd < 0)

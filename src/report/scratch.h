@@ -16,7 +16,7 @@ enum { SCRATCH_BYTES_MIN = 1 << 20 };
 /* A new file: its descriptor, or -errno. */
 int scratch_open(void);
 
-/* All of the bytes, or none that count. Return 0 or -errno. */
+/* All of the bytes, or none that count. Return 0 or -errno; -EFBIG, and no signal, beyond RLIMIT_FSIZE. */
 int scratch_write(int fd, const void *bytes, size_t count, uint64_t at);
 int scratch_read(int fd, void *bytes, size_t count, uint64_t at);
 

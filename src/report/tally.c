@@ -190,6 +190,56 @@ void report_tally_sort(struct report_tally *tally, int (*order)(const void *left
 		qsort(tally->items, tally->count, tally->item_bytes, order);
 }
 
+static int add_sum(struct report_tally *tally, const void *sum)
+{
+	void *found = find_tally_row(tally, sum, key_hash(tally, sum));
+
+	if (found) {
+		tally->add(found, sum);
+		return 0;
+	}
+	if (tally->count == tally->most) {
+		tally->left_out++;
+		return 0;
+	}
+	if (alloc_grow(&tally->items, &tally->capacity, tally->count, tally->item_bytes))
+		return -ENOMEM;
+	memcpy(tally_item(tally, tally->count++), sum, tally->item_bytes);
+	return 0;
+}
+
+/* Where no more can be written: what is in the file joins what is in memory, as far as there may be so many. */
+static int take_back(struct report_tally *tally)
+{
+	void *sum = alloc_zero(1, tally->item_bytes);
+	const void *ahead;
+	int code = sum ? spill_begin(&tally->spill) : -ENOMEM;
+
+	rehash(tally);
+	if (code == 0)
+		code = tally->failure;
+	ahead = code == 0 ? spill_next(&tally->spill) : NULL;
+	while (code == 0 && next_sum(tally, &ahead, sum))
+		code = add_sum(tally, sum);
+	if (code == 0)
+		code = tally->spill.failure;
+	alloc_free(sum);
+	if (code == 0)
+		spill_fini(&tally->spill);
+	return code;
+}
+
+/* All that there is goes to a file in that order. */
+static int write_in_order(struct report_tally *tally)
+{
+	int code = spill_put(&tally->spill, tally->items, tally->count);
+
+	if (code != 0)
+		return code;
+	forget_items(tally);
+	return remake_spill(tally, by_order);
+}
+
 int report_tally_begin(struct report_tally *tally, int (*order)(const void *left, const void *right))
 {
 	int code;
@@ -201,13 +251,13 @@ int report_tally_begin(struct report_tally *tally, int (*order)(const void *left
 		return 0;
 	}
 	if (!tally->is_in_order) {
-		code = spill_put(&tally->spill, tally->items, tally->count);
-		if (code != 0)
+		code = write_in_order(tally);
+		if (code != 0) {
+			code = take_back(tally);
+			if (code == 0)
+				report_tally_sort(tally, order);
 			return code;
-		forget_items(tally);
-		code = remake_spill(tally, by_order);
-		if (code != 0)
-			return code;
+		}
 		tally->is_in_order = true;
 	}
 	return spill_begin(&tally->spill);

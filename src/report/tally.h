@@ -6,7 +6,7 @@
  * What is counted by keys: items of the owner's that begin with their key, some words. They are found by a hash with a
  * seed, as those who are observed choose keys. There are no more than so many; what a further key would count is left
  * out, and counted. A tally that can add up two items of one key keeps only some of them in memory, and the rest in a
- * file: there may be any number, as long as that can be written.
+ * file: there may be any number, as long as that can be written. Where it cannot, there are again no more than so many.
  */
 
 #include "base/hash-table.h"

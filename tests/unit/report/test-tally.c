@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -109,10 +111,42 @@ static void test_no_file(void **state)
 	report_tally_fini(&tally);
 }
 
+/* The file's size is limited to so many bytes, perhaps only when it is to be put in order: rows are all there. */
+static void check_limited(bool from_the_start, rlim_t bytes)
+{
+	struct report_tally tally = tally_of(HELD);
+	struct rlimit before, limit;
+	size_t rows;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){ .rlim_cur = bytes, .rlim_max = before.rlim_max };
+	if (from_the_start)
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	count_all(&tally);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	rows = check_rows(&tally);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(tally.left_out, 0);
+	assert_int_equal(rows, KEYS);
+	report_tally_fini(&tally);
+}
+
+/* What is in a file comes back to memory where no more can be written. No signal ends the process. */
+static void test_file_limited(void **state)
+{
+	(void)state;
+	check_limited(true, 0);
+	check_limited(true, 1000);
+	check_limited(true, 20000);
+	check_limited(false, 0);
+	check_limited(false, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spilled),
+		cmocka_unit_test(test_file_limited),
 		cmocka_unit_test(test_no_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
