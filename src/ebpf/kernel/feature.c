@@ -76,14 +76,15 @@ static int try_loop(const struct ebpf_features *features)
 	return fd < 0 ? fd : 0;
 }
 
-bool ebpf_has_large_values(void)
+int ebpf_has_large_values(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 2 * SMALL_VALUE_BYTES, 1, &opts);
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || fd == -EMFILE || fd == -ENFILE; /* the map that is wanted says so */
+	if (fd < 0)
+		return fd == -E2BIG ? 0 : fd;
+	close(fd);
+	return 1;
 }
 
 bool ebpf_has_user_registers(void)

@@ -21,8 +21,9 @@ struct ebpf_features {
 /* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */
 int ebpf_features_probe(struct ebpf_features *features);
 
-/* Whether array values of more than 4 MiB can be had; tries one, which takes milliseconds. */
-bool ebpf_has_large_values(void);
+/* Whether array values of more than 4 MiB can be had: 1 or 0; tries one, which takes milliseconds. -Exxx: the kernel
+ * does not say, as it has no memory, for one. */
+int ebpf_has_large_values(void);
 
 /* Whether the kernel counts firings that programs at tracepoints of tracefs miss. */
 bool ebpf_counts_misses(void);

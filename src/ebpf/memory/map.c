@@ -25,7 +25,7 @@ static uint64_t value_bytes_max(struct memory *memory, uint64_t bytes)
 	if (bytes <= VALUE_BYTES_SMALL)
 		return VALUE_BYTES_SMALL;
 	if (!memory->asked_large_values)
-		memory->large_values = ebpf_has_large_values();
+		memory->large_values = ebpf_has_large_values() != 0; /* who makes the map is told why there is none */
 	memory->asked_large_values = true;
 	return memory->large_values ? VALUE_BYTES_LARGE : VALUE_BYTES_SMALL;
 }

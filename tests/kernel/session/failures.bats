@@ -182,3 +182,14 @@ enter_group() {
 	grep -q '^asterism: error: the kernel has no memory for a pool of [0-9]* bytes$' told
 	grep -q '^help: maps count for the control group that asterism runs in' told
 }
+
+@test "a control group with less memory than it takes to ask for large pools: they are not called larger than the kernel allows" {
+	make_group 9M
+	cat >large.rule <<-'END'
+		RULE large PATTERN { [sys_enter_fchdir:a, sys_enter_fsync:b] } WHERE { b.fd == a.fd } POOL 400000
+	END
+	(enter_group && exec "$ASTERISM" run -q large.rule -- touch started) 2>told && status=0 || status=$?
+	[ "$status" = 2 ] || { cat told; false; }
+	[ ! -e started ]
+	grep -q '^asterism: error: the kernel has no memory for a pool of [0-9]* bytes$' told
+}
