@@ -173,10 +173,8 @@ int ebpf_features_probe(struct ebpf_features *features)
 	*features = (struct ebpf_features){ 0 };
 	int error = try_loop(features);
 
-	if (error == -EPERM || error == -ENOMEM)
-		return error;
 	if (error)
-		return -EOPNOTSUPP;
+		return error == -EINVAL || error == -E2BIG ? -EOPNOTSUPP : error;
 	features->loop = true;
 	for (size_t i = 0; i < sizeof feature_rows / sizeof feature_rows[0]; i++)
 		*(bool *)((char *)features + feature_rows[i].offset) = has_program(&feature_rows[i]);

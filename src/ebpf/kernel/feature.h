@@ -18,7 +18,8 @@ struct ebpf_features {
 	bool probe_links;   /* links to probes in user code, 6.6: they are detached side by side */
 };
 
-/* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM. */
+/* Asks the kernel. Returns 0, -EPERM (no privilege to load programs) -EOPNOTSUPP (the base is missing), -ENOMEM,
+ * -EMFILE or -ENFILE. */
 int ebpf_features_probe(struct ebpf_features *features);
 
 /* Whether array values of more than 4 MiB can be had: 1 or 0; tries one, which takes milliseconds. -Exxx: the kernel

@@ -178,7 +178,7 @@ static int explain_load_error(const struct ebpf_load_options *options, const str
 				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
 	if (error == -ENOMEM)
 		return diag_no_memory(diag);
-	int code_to_return = error == -E2BIG ? -E2BIG : -EINVAL;
+	int code_to_return = error == -E2BIG || error == -EMFILE || error == -ENFILE ? error : -EINVAL;
 
 	diag_add(diag, ASTERISM_ERROR, NULL, NULL, "the kernel refused the program %s (%u instructions): %s",
 		 options->name, code->insn_count,

@@ -22,7 +22,8 @@ struct ebpf_load_options {
 
 /*
  * Loads what as holds. Returns a descriptor, or the assembler's error (-E2BIG: the code is too large for one
- * program), -EPERM (no privilege), -EINVAL (refused: the diag holds the end of the verifier's log), -ENOMEM.
+ * program), -EPERM (no privilege), -EINVAL (refused: the diag holds the end of the verifier's log), -ENOMEM,
+ * -EMFILE or -ENFILE.
  * Every error leaves a sentence in the diag but -E2BIG, which callers may answer by splitting.
  */
 int ebpf_load_program(struct ebpf_asm *as, const struct ebpf_load_options *options, struct asterism_diag *diag);

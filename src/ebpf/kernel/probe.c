@@ -490,5 +490,7 @@ int probe_features(struct ebpf_features *features, struct asterism_diag *diag)
 	if (error == -EOPNOTSUPP)
 		return diag_error(diag, NULL, -EOPNOTSUPP,
 				  "this kernel's BPF is too old (bpf_loop, Linux 5.17, is missing)");
+	if (error == -EMFILE || error == -ENFILE)
+		return diag_error(diag, NULL, error, "cannot load BPF programs: %s", strerror(-error));
 	return error ? diag_no_memory(diag) : 0;
 }

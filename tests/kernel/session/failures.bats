@@ -152,6 +152,14 @@ print(sum("match" in line for line in lines), "stats" in lines[-1])' >said
 	[[ $stderr == *"rule each lost "*" events or matches: they came faster than they could be taken"* ]]
 }
 
+@test "too few descriptors: that is said, and nothing about the kernel" {
+	# So many that none is left for what asks the kernel, for the maps, or for one of the programs.
+	for count in {6..26}; do
+		prlimit --nofile="$count" "$ASTERISM" run -q @deadlock -p $$ --for 10ms 2>told ||
+			grep -q ': Too many open files$' told || { echo "$count: $(<told)"; false; }
+	done
+}
+
 # A control group of ours with so much memory; what runs in a subshell that calls `enter_group` is in it.
 make_group() {
 	if [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
