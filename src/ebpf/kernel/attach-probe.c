@@ -92,7 +92,8 @@ struct search {
 	const struct elf_code *code;
 	const char *function;
 	uint64_t *offset;
-	bool is_found; /* if only what was replaced by another version */
+	bool is_found; /* if only what was replaced by another version; */
+	bool is_old;   /* this is all there was so far */
 };
 
 /* 1: this is the function, and its code is in the file. An old version of it is kept, and the search goes on. */
@@ -105,6 +106,7 @@ static int look_at_probe_function(void *context, const struct elf_function *func
 	    !elf_offset(elf_code_segments(search->code), function->address, search->offset))
 		return 0;
 	search->is_found = true;
+	search->is_old = function->is_old;
 	return !function->is_old;
 }
 
@@ -148,11 +150,12 @@ static int no_function(const struct elf_code *code, const char *function, const 
 static int find_probed_function(const struct elf_code *code, const struct attach_wanted *wanted,
 				const struct attach_reason *reason)
 {
-	struct search search = { code, wanted->name, &wanted->places->items->offset, false };
+	struct search search = { code, wanted->name, &wanted->places->items->offset, false, false };
 
 	elf_code_each(code, ELF_LINKING, SIZE_MAX, look_at_probe_function, &search);
 	if (!search.is_found)
 		elf_code_each(code, ELF_FULL, SIZE_MAX, look_at_probe_function, &search);
+	wanted->places->items->is_old = search.is_old;
 	if (search.is_found)
 		return 0;
 	return no_function(code, wanted->name, reason);
@@ -315,6 +318,11 @@ int attach_probe(int program_fd, const struct attach_probe *probe, struct asteri
 	int fd = probe->by_link ? attach_probe_link(program_fd, probe->place, probe->cookie)
 				: attach_event(program_fd, probe->place, probe->cookie);
 
+	if (fd >= 0 && probe->place->is_old)
+		diag_add(diag, ASTERISM_NOTE, NULL,
+			 "'readelf -W --dyn-syms FILE' shows what there is, with versions (@, today's: @@)",
+			 "%s is there only in an old version, which programs that are linked today do not call",
+			 probe->tracepoint);
 	if (fd >= 0)
 		return fd;
 	return diag_error(diag, NULL, fd, "cannot attach a program to %s: %s", probe->tracepoint,

@@ -25,6 +25,7 @@ struct attach_place {
 	const char *arguments; /* where a USDT probe has them (usdt-argument.h); NULL: it is a function */
 	uint32_t machine;      /* whose registers these are */
 	bool at_return;
+	bool is_old; /* the file has the function only in a version that new programs are not linked with */
 	bool is_own; /* in this program: met by this process only, about others (own-probe.h) */
 };
 

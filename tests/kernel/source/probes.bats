@@ -36,6 +36,21 @@ values() {
 	[ "${at[0]}" -eq "${at[1]}" ] && [ "${at[0]}" -ne 0 ]
 }
 
+@test "a function that a library has only in an old version is pointed out, and one in today's is not" {
+	command -v gcc >/dev/null || skip "no compiler"
+	printf '%s\n' '__asm__(".symver past, served@V1");' 'int past(int x) { return x; }' 'int today(int x) { return x + 1; }' >versions.c
+	echo 'V1 { global: served; today; local: *; };' >versions.map
+	gcc -shared -fPIC -o libversions.so versions.c -Wl,--version-script=versions.map
+	for function in served today; do
+		printf 'EVENT %s "x" { x: i32 } FROM uprobe:"%s:%s" { x = user_arg(0) }\n' called "$PWD/libversions.so" $function >$function.events
+		echo "EVENTS \"$function.events\" RULE called PATTERN { called:c }" >$function.rule
+	done
+	run --separate-stderr -0 "$ASTERISM" run served.rule -- true
+	[[ $stderr == *"note: uprobe:$PWD/libversions.so:served is there only in an old version, which programs that are linked today do not call"* ]]
+	run --separate-stderr -0 "$ASTERISM" run today.rule -- true
+	[[ $stderr != *version* ]]
+}
+
 @test "what is not nested is no match" {
 	"$ASTERISM" run -q -f json -o out nested.rule -- "$locks" awake
 	[ "$(grep -c '"match"' out)" -eq 0 ]
