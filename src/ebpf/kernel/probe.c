@@ -18,8 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS_LEAST = 32 }; /* of any session: smaller ones end with what they could not open */
-
 static const struct bpf_insn exit_insn = { .code = BPF_JMP | BPF_EXIT };
 
 /* 1 when fd is one (it is closed), 0 when the kernel refused, -EPERM. */
@@ -458,29 +456,10 @@ int probe_permission(struct asterism_diag *diag)
 	return 0;
 }
 
-/* Where nothing can be opened any feature would seem to be missing. */
-static int check_descriptors(struct asterism_diag *diag)
-{
-	int fds[DESCRIPTORS_LEAST], count = 0, error = 0;
-
-	while (count < DESCRIPTORS_LEAST && !error) {
-		fds[count] = open("/", O_PATH | O_CLOEXEC);
-		if (fds[count] < 0)
-			error = -errno;
-		else
-			count++;
-	}
-	while (count)
-		close(fds[--count]);
-	return error ? diag_error(diag, NULL, error, "cannot open the files that a session needs: %s", strerror(-error)) : 0;
-}
-
 int probe_features(struct ebpf_features *features, struct asterism_diag *diag)
 {
 	int error = probe_permission(diag);
 
-	if (!error)
-		error = check_descriptors(diag);
 	if (error)
 		return error;
 	error = ebpf_features_probe(features);

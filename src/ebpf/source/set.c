@@ -302,7 +302,7 @@ static int load_unit_program(struct source_set *set, const struct source_unit *u
 	}
 	if (result == -EINVAL)
 		result = load_once(set, unit, &program, true, diag);
-	else if (result == -EPERM || result == -EMFILE || result == -ENFILE)
+	else if (result && result != -E2BIG && result != -ENOMEM) /* the first attempt said nothing */
 		result = load_once(set, unit, &program, false, diag);
 	if (!result && unit->classic && !unit->spot_count)
 		result = watch_new(unit->tracepoint, set->options.btf, set->options.features, diag, &program.watch);
@@ -331,7 +331,7 @@ static int load_prefetch(struct source_set *set, const struct source_unit *unit,
 	if (result && result != -EINVAL && result != -E2BIG && result != -ENOMEM)
 		result = load_once(set, unit, &program, set->options.cautious, diag);
 	keep_program(set, &program, result);
-	return result == -EINVAL || result == -E2BIG || result == -EMFILE || result == -ENFILE ? 0 : result;
+	return result == -EINVAL || result == -E2BIG ? 0 : result;
 }
 
 /* A kernel that does not keep the name as expected gives nothing back here: the call's exit finds it unread. */
