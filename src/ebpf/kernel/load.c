@@ -178,6 +178,9 @@ static int explain_load_error(const struct ebpf_load_options *options, const str
 				  "loading BPF programs is not permitted (CAP_BPF and CAP_PERFMON)");
 	if (error == -ENOMEM)
 		return diag_no_memory(diag);
+	/* Kernels before 6.13 have 512 bytes for all functions that call each other: less in one program needs less. */
+	if (log && strstr(log, "combined stack size of"))
+		return -E2BIG;
 	int code_to_return = error == -E2BIG || error == -EMFILE || error == -ENFILE ? error : -EINVAL;
 
 	diag_add(diag, ASTERISM_ERROR, NULL, NULL, "the kernel refused the program %s (%u instructions): %s",

@@ -15,12 +15,16 @@
 
 enum { TRIES = 4 };
 
-/* On the stack of the function; the callbacks' context. */
+/* On the stack of the function; the callbacks' context. It is as small as can be: kernels before 6.13 have room for 512
+ * bytes in all functions that call each other. */
 struct search {
-	uint64_t least, second; /* the two least times of segments, UINT64_MAX: none; */
-	uint64_t index;         /* and the first one's segment */
-	uint64_t base;          /* its first place */
-	uint64_t made, number;  /* of the first run in it; 0: there is none */
+	union {
+		uint64_t least; /* time of a segment; UINT64_MAX: none */
+		uint64_t made;  /* then: of the first run in it */
+	};
+	uint64_t second; /* least time */
+	uint64_t index;  /* of the segment with the least one */
+	uint64_t number; /* of the first run in it; 0: there is none */
 };
 
 #define SEARCH(member) ((int32_t)offsetof(struct search, member))
@@ -99,8 +103,10 @@ static uint32_t function_first(struct emit *emit)
 	ebpf_asm_enter(as, function);
 	uint32_t end = ebpf_label(as), next = ebpf_label(as);
 
-	ebpf_load(as, BPF_DW, R3, R2, SEARCH(base));
+	ebpf_load(as, BPF_DW, R3, R2, SEARCH(index));
+	ebpf_alu_imm(as, BPF_LSH, R3, (int32_t)emit->at->segment_bits);
 	ebpf_alu(as, BPF_ADD, R3, R1);
+	ebpf_alu_imm(as, BPF_ADD, R3, 1);
 	ebpf_jump_if_imm(as, BPF_JGT, R3, (int32_t)emit->at->places, end);
 	emit_run_address(emit, R4, R3);
 	ebpf_load(as, BPF_W, R0, R4, RUN(bucket));
@@ -134,13 +140,9 @@ static void look_through(struct emit *emit, uint32_t least, uint32_t first, uint
 	put_age_number(as, SEARCH(least), -1);
 	put_age_number(as, SEARCH(second), -1);
 	put_age_number(as, SEARCH(index), 0);
-	put_age_number(as, SEARCH(made), -1);
 	put_age_number(as, SEARCH(number), 0);
 	loop(as, emit->at->segment_count, least);
-	ebpf_load(as, BPF_DW, R1, R7, SEARCH(index));
-	ebpf_alu_imm(as, BPF_LSH, R1, (int32_t)emit->at->segment_bits);
-	ebpf_alu_imm(as, BPF_ADD, R1, 1);
-	ebpf_store(as, BPF_DW, R7, SEARCH(base), R1);
+	put_age_number(as, SEARCH(made), -1);
 	loop(as, 1u << emit->at->segment_bits, first);
 	ebpf_load(as, BPF_DW, R3, R7, SEARCH(made));
 	ebpf_load(as, BPF_DW, R0, R7, SEARCH(number));
