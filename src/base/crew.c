@@ -3,8 +3,8 @@
 
 #include "base/crew.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "base/thread.h"
+
 #include <unistd.h>
 
 enum { STACK_BYTES = 64 * 1024, WORKERS_MAX = 4 };
@@ -37,21 +37,13 @@ void crew_do(size_t count, unsigned int members, void (*work)(void *context, siz
 	struct crew crew = { .work = work, .context = context, .count = count };
 	pthread_t threads[CREW_MAX];
 	unsigned int started = 0;
-	pthread_attr_t attributes;
-	sigset_t all, before;
 
 	if (members > CREW_MAX)
 		members = CREW_MAX;
 	if (members > count)
 		members = (unsigned int)count;
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (started + 1 < members && pthread_create(&threads[started], &attributes, take_errand, &crew) == 0)
+	while (started + 1 < members && thread_start(&threads[started], STACK_BYTES, take_errand, &crew) == 0)
 		started++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	take_errand(&crew);
 	while (started)
 		pthread_join(threads[--started], NULL);

@@ -5,10 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -68,22 +67,6 @@ static void *run_errand(void *given)
 	return NULL;
 }
 
-static int start_errand_thread(struct errand *errand)
-{
-	pthread_attr_t attributes;
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, ERRAND_STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int result = pthread_create(&errand->thread, &attributes, run_errand, errand);
-
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -result;
-}
-
 int errand_new(int (*work)(void *context, uint64_t argument), void (*dispose)(void *context), void *context,
 	       struct errand **made)
 {
@@ -100,7 +83,7 @@ int errand_new(int (*work)(void *context, uint64_t argument), void (*dispose)(vo
 	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
 	pthread_cond_init(&errand->changed, &steady);
 	pthread_condattr_destroy(&steady);
-	int result = start_errand_thread(errand);
+	int result = thread_start(&errand->thread, ERRAND_STACK_BYTES, run_errand, errand);
 
 	if (result)
 		forget_errand(errand);

@@ -7,11 +7,11 @@
 #include "ebpf/kernel/load.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -179,13 +179,17 @@ static int explain_load_error(const struct ebpf_load_options *options, const str
 	if (error == -ENOMEM)
 		return diag_no_memory(diag);
 	/* Kernels before 6.13 have 512 bytes for all functions that call each other: less in one program needs less. */
-	if (log && strstr(log, "combined stack size of"))
-		return -E2BIG;
+	bool lacks_stack = log && strstr(log, "combined stack size of");
+
+	if (lacks_stack)
+		error = -E2BIG;
 	int code_to_return = error == -E2BIG || error == -EMFILE || error == -ENFILE ? error : -EINVAL;
 
 	diag_add(diag, ASTERISM_ERROR, NULL, NULL, "the kernel refused the program %s (%u instructions): %s",
 		 options->name, code->insn_count,
-		 error == -E2BIG ? "it is too large for the verifier" : strerror(-error));
+		 lacks_stack       ? "its functions need more stack together than this kernel has"
+		 : error == -E2BIG ? "it is too large for the verifier"
+				   : strerror(-error));
 	if (log)
 		show_log(diag, log, options->log_level > 1);
 	return code_to_return;
@@ -292,7 +296,8 @@ static int load_code(const struct ebpf_code *code, const struct ebpf_load_option
 
 	if (fd < 0) {
 		/* Where there is no listener, or the program is just too large, asking again is a waste. */
-		char *log = diag && fd != -EPERM && fd != -E2BIG ? alloc_zero(LOG_BYTES, 1) : NULL;
+		bool may_be_split = fd == -EACCES; /* the log alone distinguishes want of stack */
+		char *log = (diag || may_be_split) && fd != -EPERM && fd != -E2BIG ? alloc_zero(LOG_BYTES, 1) : NULL;
 
 		error = fd;
 		if (log)
@@ -336,7 +341,6 @@ struct ebpf_loading *ebpf_load_begin(struct ebpf_asm *as, const struct ebpf_load
 {
 	struct ebpf_loading *loading = alloc_zero(1, sizeof *loading);
 	struct asterism_diag *said = asterism_diag_new();
-	sigset_t all, before;
 
 	if (!loading || !said) {
 		ebpf_asm_free(as);
@@ -346,10 +350,7 @@ struct ebpf_loading *ebpf_load_begin(struct ebpf_asm *as, const struct ebpf_load
 		return NULL;
 	}
 	*loading = (struct ebpf_loading){ .as = as, .options = *options, .said = said };
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	loading->has_thread = pthread_create(&loading->thread, NULL, load_at_once, loading) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	loading->has_thread = thread_start(&loading->thread, 0, load_at_once, loading) == 0;
 	if (!loading->has_thread)
 		load_at_once(loading);
 	return loading;

@@ -14,12 +14,12 @@
 #include "session/executor/kinds.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "program/reads.h"
 #include "session/executor/split.h"
 #include "session/executor/worker.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 enum {
@@ -365,17 +365,13 @@ static int make_workers(struct sharded *sharded, struct asterism_diag *diag)
 /* Signals are the owner's: they interrupt its reading. */
 static int start_workers(struct sharded *sharded, struct asterism_diag *diag)
 {
-	sigset_t all, before;
 	int result = 0;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < sharded->worker_count && !result; i++) {
-		result = pthread_create(&sharded->workers[i]->thread, NULL, work_on_batches, sharded->workers[i]);
+		result = thread_start(&sharded->workers[i]->thread, 0, work_on_batches, sharded->workers[i]);
 		sharded->workers[i]->started = result == 0;
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return result ? diag_error(diag, NULL, -EAGAIN, "cannot create threads: %s", strerror(result)) : 0;
+	return result ? diag_error(diag, NULL, -EAGAIN, "cannot create threads: %s", strerror(-result)) : 0;
 }
 
 static int init_sharded(struct sharded *sharded, struct asterism_diag *diag)

@@ -10,10 +10,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -182,19 +182,10 @@ static void *run_recording_thread(void *context)
 
 static int start_recording_thread(struct recording_thread *thread)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	int result;
+	int result = thread_start(&thread->thread, STACK_BYTES, run_recording_thread, thread);
 
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = pthread_create(&thread->thread, &attributes, run_recording_thread, thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	thread->is_running = result == 0;
-	return -result;
+	return result;
 }
 
 int recording_thread_new(const struct recording_work *work, struct recording_thread **made)

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/proc.h"
+#include "base/thread.h"
 #include "program/calls.h"
 #include "program/found.h"
 #include "program/machine.h"
@@ -409,7 +410,6 @@ const struct sock_fprog *veto_filter(const struct veto *veto)
 
 int veto_start(struct veto *veto, const struct veto_command *command, struct asterism_diag *diag)
 {
-	sigset_t all, before;
 	int result;
 
 	if (!veto)
@@ -423,13 +423,10 @@ int veto_start(struct veto *veto, const struct veto_command *command, struct ast
 	veto->call = command->listener->start;
 	if (veto->plan.end.wanted)
 		proc_allow_descriptors();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = pthread_create(&veto->thread, NULL, run_veto_thread, veto);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	result = thread_start(&veto->thread, 0, run_veto_thread, veto);
 	veto->runs = result == 0;
-	return result ? diag_error(diag, NULL, -result, "cannot create a thread to judge system calls: %s",
-				   strerror(result))
+	return result ? diag_error(diag, NULL, result, "cannot create a thread to judge system calls: %s",
+				   strerror(-result))
 		      : 0;
 }
 
